@@ -70,7 +70,7 @@ def test_nobody_stands_out_where_all_are_alike(noise, ranks):
     for _ in range(DRAWS):
         work = noise(random, ranks, int(random.integers(30, 130)))
         random.shuffle(work)  # which rank has which jitter is a matter of chance
-        false += any(stand_out(excess(work), ALPHA)["stands"])
+        false += any(stand_out(excess(work), ALPHA).stands)
     assert false < 0.01 * DRAWS
 
 
@@ -84,8 +84,8 @@ def test_who_is_late_by_the_stated_power_stands_out(noise, ranks):
         random.shuffle(work)
         quiet = stand_out(excess(work), ALPHA)
         late = int(random.integers(ranks))
-        work[late] += (quiet["needed"] + SURE) * max(quiet["error"])
-        right += stand_out(excess(work), ALPHA)["stands"][late]
+        work[late] += (quiet.needed + SURE) * max(quiet.error)
+        right += stand_out(excess(work), ALPHA).stands[late]
     assert right >= 0.99 * LATE
 
 
@@ -119,8 +119,8 @@ def chances(found, values, alpha):
     """Of the ranks that pass the first threshold, by shuffles that are all looked at in full."""
     ranks = len(values)
     around = (values - np.array([[standing(of)[0]] for of in values])).T.tolist()
-    ratios = [mean / error for mean, error in zip(found["mean"], found["error"], strict=True)]
-    passed = [rank for rank in range(ranks) if ratios[rank] >= found["needed"]]
+    ratios = [mean / error for mean, error in zip(found.mean, found.error, strict=True)]
+    passed = [rank for rank in range(ranks) if ratios[rank] >= found.needed]
     reached = dict.fromkeys(passed, 0)
     draws, random, drawn = int(max(10 / alpha, 1000)), Draws(), 0
     while drawn < draws:
@@ -145,10 +145,10 @@ def test_shuffles_that_are_not_looked_at_in_full_come_to_the_same(ranks):
         values = random.integers(-200_000, 200_000, (ranks, 24)).astype(float)
         values[0] += 60_000 + 10_000 * compared
         found = stand_out(values, alpha)
-        if found["block"] != 1 or found["mean"][0] < found["needed"] * found["error"][0]:
+        if found.block != 1 or found.mean[0] < found.needed * found.error[0]:
             continue
         compared += 1
         for rank, chance in chances(found, values, alpha).items():
-            assert found["chance"][rank] == pytest.approx(chance)
+            assert found.chance[rank] == pytest.approx(chance)
             reached += chance > 0.002
     assert reached

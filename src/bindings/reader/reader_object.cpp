@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reader/reader_object.hpp"
-#include "bindings/reader/values/named_values.hpp"
 #include "bindings/reader/values/result.hpp"
 
 #include <pybind11/stl.h>

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "bindings/support/py.hpp"
-#include "bindings/reader/values/named_values.hpp"
 #include "bindings/reader/values/result.hpp"
 #include "bindings/reader/values/text.hpp"
 

@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
 
     from nvspan.ranks.cause.job import Ranks
 
@@ -20,7 +19,7 @@ __all__ = ["analyze_ranks"]
 
 def analyze_ranks(
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    executor: Any = None,
+    executor: object = None,
     *,
     step: str = "step",
     domains: Sequence[str] = (),

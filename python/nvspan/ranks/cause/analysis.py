@@ -1,14 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of a job's ranks, and what they say of it.
-
-Programs call `nvspan.analyze_ranks`.
-
->>> from nvspan.ranks.cause.analysis import ranks
->>> found = ranks("run-0.nvspan", "run-1.nvspan")                        # doctest: +SKIP
->>> found.verdict.rank, found.verdict.range                              # doctest: +SKIP
-(1, 'dataloader.next')
-"""
+"""Reads the recordings of a job's ranks and judges them, for `nvspan.analyze_ranks`."""
 
 from __future__ import annotations
 
@@ -23,8 +15,6 @@ from nvspan.ranks.traced import DOMAINS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from nvspan._reader import RankJob
 
 
@@ -33,30 +23,13 @@ def ranks(
     step: str = "step",
     domains: Sequence[str] = DOMAINS,
     priors: Mapping[str, tuple[int, int]] | str | os.PathLike[str] | None = None,
-    executor: Any = None,
+    executor: object = None,
     progress: Callable[[float], object] | None = None,
 ) -> Ranks:
-    """Finds out which rank of a job made the others wait, in which range, and what that costs.
+    """As `nvspan.analyze_ranks`, but `domains` are all those whose ranges are collectives.
 
-    Args:
-        *paths: The recordings of a job, one or more for each rank: paths, patterns, folders, URLs.
-        step: The name of the ranges that are steps.
-        domains: Whose ranges are collectives. What has a payload with ``group`` and ``seq``, or
-            NCCL's, is matched by that; what has none by its name and order.
-        priors: For hosts whose clock is known otherwise, as by PTP: the least and the largest ns
-            to add to its times to get those of the first file's host. Or a file of clocks.
-        executor: What reads the files, see :func:`nvspan.read_many`; the result is the same.
-        progress: Called with the part of the files that is read, from 0 to 1.
-
-    Returns:
-        The ranks, with a ``verdict``.
-
-    Raises:
-        ValueError: There are no paths, or no file has collectives or steps.
-        TypeError: `executor` cannot run anything.
-        OSError: The file of clocks cannot be read.
-
-    Threads and processes may call it at once.
+    What has a payload with ``group`` and ``seq``, or NCCL's, is matched by that; what has none by
+    its name and order.
     """
     if not paths:
         raise ValueError("ranks takes the paths of one recording or more, there are none")

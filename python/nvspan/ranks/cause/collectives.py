@@ -6,26 +6,46 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypedDict
 
 from nvspan.ranks import pool, traced
 from nvspan.ranks.traced import DOMAINS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing_extensions import Buffer
 
     from nvspan._reader import RankJob
 
 
-def columns(found: dict[str, Any]) -> dict[str, list[int]]:
+def columns(found: Mapping[str, Buffer]) -> dict[str, list[int]]:
     """The columns of a table of the core's as lists."""
     return {name: memoryview(column).tolist() for name, column in found.items()}
 
 
+def communicator_text(group: int) -> str | None:
+    """The number of a communicator in hexadecimal; None: it is not known."""
+    return f"{group % 2**64:x}" if group else None
+
+
+class CollectiveWaits(TypedDict):
+    """A collective of a communicator in a job. Times are ns."""
+
+    name: str
+    communicator: str | None
+    ranks: int
+    count: int
+    bytes: int  # of one rank
+    waited: int  # by all ranks together, until the last had come
+    late: int  # the last, after the median of the others
+    last: int | None  # the rank that was the last most often
+    was_last: int  # how often
+
+
 def by_communicator(
     job: RankJob, table: dict[str, list[int]], numbers: Sequence[int]
-) -> list[dict[str, Any]]:
+) -> list[CollectiveWaits]:
     """A dict for each collective of each communicator, what was waited for longest first.
 
     Args:
@@ -33,7 +53,7 @@ def by_communicator(
         table: the columns of its collectives.
         numbers: the number of each rank, by place.
     """
-    found: dict[tuple[int, int], dict[str, Any]] = {}
+    found: dict[tuple[int, int], CollectiveWaits] = {}
     last: dict[tuple[int, int], Counter[int]] = {}
     for op, group, members, size, waited, delay, came_last in zip(
         *(table[name] for name in ("op", "group", "members", "bytes", "waited", "delay", "last")),
@@ -43,9 +63,16 @@ def by_communicator(
         row = found.get(key)
         if row is None:
             row = found[key] = {
-                "name": job.text(op), "communicator": f"{group % 2**64:x}" if group else None,
-                "ranks": 0, "count": 0, "bytes": 0, "waited": 0, "late": 0,
-            }  # fmt: skip
+                "name": job.text(op),
+                "communicator": communicator_text(group),
+                "ranks": 0,
+                "count": 0,
+                "bytes": 0,
+                "waited": 0,
+                "late": 0,
+                "last": None,
+                "was_last": 0,
+            }
             last[key] = Counter()
         row["count"] += 1
         row["ranks"] = max(row["ranks"], members)
@@ -77,7 +104,7 @@ class Files:
 
 def read_job(
     paths: Sequence[str],
-    executor: Any = None,
+    executor: object = None,
     *,
     domains: Sequence[str] = DOMAINS,
     step: str = "step",

@@ -12,9 +12,8 @@ from nvspan.recording.statistics import median
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from nvspan._reader import RankJob
+    from nvspan._results.jobs import Standings
 
 # How probable it may be that some rank is named, in some range, where all of them are alike: less
 # than 1 % is left where noise is not as the theory has it (tests/ranks/test_stand_out.py).
@@ -137,28 +136,28 @@ class Delays:
     def _look(self, name: int, parts: Sequence[tuple[str, list[int], float]]) -> None:
         standings = self._job.stand_out(name, [(chosen, alpha) for _, chosen, alpha in parts])
         for (part, _, _), found in zip(parts, standings, strict=True):
-            if found["blocks"]:
+            if found.blocks:
                 self._keep(name, part, found)
 
-    def _keep(self, name: int, part: str, found: dict[str, Any]) -> None:
+    def _keep(self, name: int, part: str, found: Standings) -> None:
         text = None if name == EVERY_NAME else self._job.text(name)
         if part == "whole":
-            error = max(found["error"])
-            self.needed[text] = max(self.floor, (found["needed"] + SURE) * error)
+            error = max(found.error)
+            self.needed[text] = max(self.floor, (found.needed + SURE) * error)
             if text not in (None, WITHOUT_A_CORE) and self._least:
-                sure = self._least + (found["half"] + SURE) * error
+                sure = self._least + (found.half + SURE) * error
                 self.needed[text] = max(self.needed[text], sure)
             if text is None:
-                self.block, self.blocks = found["block"], found["blocks"]
-        for place, mean in enumerate(found["mean"]):
+                self.block, self.blocks = found.block, found.blocks
+        for place, mean in enumerate(found.mean):
             if mean < self.floor:
                 continue
             delay = Delay(self._numbers[place], text, part)
-            delay.error = found["error"][place]
-            half = found["half"] * delay.error
+            delay.error = found.error[place]
+            half = found.half * delay.error
             delay.ns = Estimate(mean, mean - half, mean + half)
-            delay.chance = found["chance"][place]
-            delay.stands = found["stands"][place]
+            delay.chance = found.chance[place]
+            delay.stands = found.stands[place]
             if text not in (None, WITHOUT_A_CORE):
                 delay.stands = delay.stands and delay.ns.low >= self._least
             self.all.append(delay)

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import TypedDict
 
 from nvspan.ranks.cause import collectives, single
 from nvspan.ranks.cause.bootstrap import mean_of
@@ -15,9 +16,11 @@ from nvspan.recording.statistics import median
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from nvspan._reader import RankJob
+    from nvspan._results.jobs import Rank
+    from nvspan.ranks.cause.single import SingleCollective
 
     Value = TypeVar("Value", int, float)
 
@@ -29,40 +32,23 @@ _LEAST_GPU_NS = 20_000  # of a step: what the clocks of GPUs of one host may be 
 _WARM_UP = 2  # steps at the start, where there are more
 
 
-class Rank:
-    """One rank of the job.
+class Imbalance(TypedDict):
+    """How the time of a range differs from rank to rank, in ns."""
 
-    Attributes:
-        rank: Its number, or the file's place among the files where none is recorded.
-        host: Its host's name.
-        path: Its file.
-        waited: ns that it waited for others, until the last had come.
-        late: ns by which it was later than the median of the others, where it was the last.
-        was_last: In how many collectives it was the last.
-        collectives: How many of its collectives are matched with other ranks'.
-        uncertainty: ns by which its clock may be off, None where it is not known.
-        gpu: Whether its collectives and its work are those of the GPU.
-        overlap: The part of its collectives' time in which it did not wait, 0 to 1; None where it
-            has none.
-    """
+    range: str
+    mean: float
+    median: float
+    max: int
+    rank: int  # the one with `max`
+    imbalance: float  # by which part of the mean it is above it
 
-    def __init__(self, row: Mapping[str, Any], number: int) -> None:
-        self.rank: int = number if row["rank"] is None else row["rank"]
-        self.host: str = row["host"]
-        self.path: str = row["path"]
-        self.waited: int = row["waited"]
-        self.late: int = row["late"]
-        self.was_last: int = row["was_last"]
-        self.collectives: int = row["collectives"]
-        self.uncertainty: int | None = row["uncertainty"]
-        self.contradictions: int = row["contradictions"]
-        self.gpu: bool = row["gpu"]
-        #: What it handed to its collectives, in bytes.
-        self.bytes: int = row["bytes"]
-        talked, blocked = row["talked"], row["blocked"]
-        self.overlap: float | None = max(0.0, 1 - blocked / talked) if talked else None
-        #: ns of delay by range, the largest first.
-        self.roots: dict[str, int] = {}
+
+class CriticalWork(TypedDict):
+    """A rank and range on the critical path."""
+
+    rank: int
+    range: str
+    ns: int
 
 
 class Cost:
@@ -94,12 +80,64 @@ class Cost:
         self.usual: float = median(savings) if savings else 0.0
 
 
+class Verdict:
+    """What holds the job back.
+
+    Attributes:
+        kind: ``"culprit"``, ``"drifting"``, ``"rotating"``, ``"transient"``, ``"none"`` or
+            ``"cannot tell"``.
+        rank: The culprit's number, else None.
+        suspect: The number of the rank that the sentence speaks of, also where its delay is not
+            there all the time; else None.
+        range: The culprit's range; None where all of its ranges take longer, or there is none.
+        cost: Its :class:`Cost`, else None.
+        delay: Its :class:`nvspan.ranks.cause.delays.Delay`, else None.
+        smallest: By range (None: anywhere), ns of a step by which a rank must be late to be named
+            in 99 of 100 recordings such as these.
+        text: The verdict in a sentence.
+        evidence: The figures that it stands on.
+        limits: What the recordings cannot tell.
+        next: What to do.
+    """
+
+    def __init__(self, kind: str, text: str) -> None:
+        self.kind = kind
+        self.text = text
+        self.rank: int | None = None
+        self.suspect: int | None = None
+        self.range: str | None = None
+        self.cost: Cost | None = None
+        self.delay: Delay | None = None
+        self.smallest: dict[str | None, float] = {}
+        self.evidence: list[str] = []
+        self.limits: list[str] = []
+        self.next = ""
+
+    def as_dict(self) -> dict[str, object]:
+        """The verdict for JSON."""
+        cost, delay = self.cost, self.delay
+        return {
+            "verdict": self.kind, "text": self.text, "rank": self.rank, "range": self.range,
+            "suspect": self.suspect,
+            "cost": None if cost is None else {
+                "part": cost.part.value, "part_low": cost.part.low, "part_high": cost.part.high,
+                "ns_per_step": cost.ns.value,
+            },
+            "delay": None if delay is None else {
+                "ns_per_step": delay.ns.value, "ns_low": delay.ns.low, "ns_high": delay.ns.high,
+                "chance": delay.chance, "steps": delay.part,
+            },
+            "smallest_delay": {name or "": ns for name, ns in self.smallest.items()},
+            "evidence": self.evidence, "cannot_tell": self.limits, "next": self.next,
+        }  # fmt: skip
+
+
 class Ranks:
     """The ranks of a job side by side. Made by :func:`nvspan.ranks.cause.analysis.ranks`.
 
     Attributes:
-        ranks: A :class:`Rank` for each file, by number.
-        verdict: What it comes to: a :class:`nvspan.ranks.cause.verdict.Verdict`.
+        ranks: A `Rank` for each file, by number.
+        verdict: What it comes to: a :class:`Verdict`.
         costs: What the slowest ranks and their ranges cost, the largest first.
         delays: Which ranks take longer than the others beyond chance: a
             :class:`nvspan.ranks.cause.delays.Delays`.
@@ -118,14 +156,13 @@ class Ranks:
         self._job = job
         self.problems = list(files.problems)
         self.damage = list(files.damage)
-        rows = job.rank_rows()
-        self.ranks = [Rank(row, i) for i, row in enumerate(rows)]
-        self.clocks: int = job.counts()["clocks"]
+        self.ranks = job.rank_rows()
+        counted = job.counts()
+        self.clocks = counted.clocks
         self._table = collectives.columns(job.collectives())
         self.collectives = collectives.by_communicator(
             job, self._table, [rank.rank for rank in self.ranks]
         )
-        counted = job.counts()
         usable = [
             members > 1 and whole and not differs
             for members, whole, differs in zip(
@@ -134,11 +171,11 @@ class Ranks:
         ]
         self.counts: dict[str, int] = {
             "collectives": sum(usable),
-            "unmatched": counted["alone"],
-            "absent": counted["absent"],
-            "incomplete": len(usable) - sum(usable) - counted["alone"],
-            "uncertain": counted["uncertain"],
-            "contradictions": counted["contradictions"],
+            "unmatched": counted.alone,
+            "absent": counted.absent,
+            "incomplete": len(usable) - sum(usable) - counted.alone,
+            "uncertain": counted.uncertain,
+            "contradictions": counted.contradictions,
             "enqueued": sum(
                 bool(queued) and used
                 for queued, used in zip(self._table["enqueued"], usable, strict=True)
@@ -156,7 +193,7 @@ class Ranks:
         self.costs = self._costs()
         self.imbalance = self._imbalance()
         self.critical = self._critical()
-        self.verdict: Any = None  # judge() fills it
+        self.verdict = Verdict("none", "")  # judge() replaces it
 
     def _chosen_steps(self) -> list[int]:
         """The places of the steps that count: those after warm-up that have a number."""
@@ -191,7 +228,7 @@ class Ranks:
         """How many single collectives there are, those that are not compared among them."""
         return len(self._table["op"])
 
-    def single(self, most: int | str | None = None) -> Iterator[dict[str, Any]]:
+    def single(self, most: int | str | None = None) -> Iterator[SingleCollective]:
         """The single collectives: when each rank came, who was last, how long the others waited.
 
         Args:
@@ -243,7 +280,7 @@ class Ranks:
             blamed[steps[of]] = blamed.get(steps[of], 0) + ns
         for place, names in by_rank.items():
             ordered = sorted(names.items(), key=lambda item: -item[1])
-            self.ranks[place].roots = {self._job.text(name): ns for name, ns in ordered if ns}
+            self.ranks[place].roots.update((self._job.text(name), ns) for name, ns in ordered if ns)
 
     def cost(self, rank: int, name: str | None = None) -> Cost:
         """What the job would save if the rank took as long as the median of the others.
@@ -317,29 +354,34 @@ class Ranks:
         place = by_wait[(len(by_wait) - 1) // 2]  # the median rank
         return self.delays.smallest(place, self._steps, self.least_part, usual)
 
-    def _imbalance(self) -> list[dict[str, Any]]:
+    def _imbalance(self) -> list[Imbalance]:
         work = collectives.columns(self._job.work())
         by_name: dict[int, dict[int, int]] = {}
         for rank, name, ns in zip(work["rank"], work["name"], work["ns"], strict=True):
             by_name.setdefault(name, {})[rank] = ns
-        rows = []
+        rows: list[Imbalance] = []
         for name, of in by_name.items():
             values = [of.get(i, 0) for i in range(len(self.ranks))]
             slowest = max(range(len(values)), key=values.__getitem__)
             mean = sum(values) / len(values)
-            rows.append({
-                "range": self._job.text(name), "mean": mean, "median": float(median(values)),
-                "max": values[slowest], "rank": self.ranks[slowest].rank,
-                "imbalance": values[slowest] / mean - 1 if mean else 0.0,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "range": self._job.text(name),
+                    "mean": mean,
+                    "median": float(median(values)),
+                    "max": values[slowest],
+                    "rank": self.ranks[slowest].rank,
+                    "imbalance": values[slowest] / mean - 1 if mean else 0.0,
+                }
+            )
         return sorted(rows, key=lambda row: row["mean"] - row["max"])
 
-    def _critical(self) -> list[dict[str, Any]]:
-        path = dict(self._job.critical_path())
-        self.critical_duration: int = path.pop("duration")
-        self.critical_collectives: int = path.pop("collectives")
-        found = collectives.columns(path)
-        rows = [
+    def _critical(self) -> list[CriticalWork]:
+        path = self._job.critical_path()
+        self.critical_duration = path.duration
+        self.critical_collectives = path.collectives
+        found = collectives.columns(path.columns)
+        rows: list[CriticalWork] = [
             {"rank": self.ranks[rank].rank, "range": self._job.text(name), "ns": ns}
             for rank, name, ns in zip(found["rank"], found["name"], found["ns"], strict=True)
         ]

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from nvspan.ranks.cause.collectives import columns
+from itertools import islice
+from typing import TypedDict
+
+from nvspan.ranks.cause.collectives import columns, communicator_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from nvspan._reader import RankJob
 
@@ -18,6 +20,33 @@ _OF_RANK = ("rank", "arrived", "left", "waited", "uncertainty")
 _AT_ONCE = 1_000_000  # arrivals that are in memory at a time, or those of one collective
 _SOME = 100  # collectives that are listed where nobody asks for a number of them
 _SOME_ARRIVALS = 20_000  # of these together
+
+
+class Arrival(TypedDict):
+    """A rank in a collective. Times are ns of CLOCK_MONOTONIC of the first rank's host."""
+
+    rank: int
+    arrived: int | None  # None: not known
+    left: int | None
+    waited: int  # until the last had come
+    uncertainty: int | None  # by how much `arrived` may be off
+
+
+class SingleCollective(TypedDict):
+    """A collective, as :meth:`nvspan.ranks.cause.job.Ranks.single` says. Times are ns."""
+
+    name: str
+    communicator: str | None
+    number: int  # in the communicator
+    step: int | None
+    bytes: int | None
+    compared: bool  # not where a rank is missing, or its clock contradicts the others
+    enqueued: bool  # times are those at which the CPU asked for it
+    last: int | None  # None: not known, or nobody waited
+    waited: int  # by all together
+    late: int  # the last, after the median of the others
+    uncertainty: int  # of that
+    ranks: list[Arrival]
 
 
 def chosen(table: dict[str, list[int]], most: int | str | None) -> Sequence[int]:
@@ -45,9 +74,12 @@ def chosen(table: dict[str, list[int]], most: int | str | None) -> Sequence[int]
 
 
 def rows(
-    job: RankJob, table: dict[str, list[int]], numbers: Sequence[int], steps: Sequence[int],
+    job: RankJob,
+    table: dict[str, list[int]],
+    numbers: Sequence[int],
+    steps: Sequence[int],
     chosen: Sequence[int],
-) -> Iterator[dict[str, Any]]:  # fmt: skip
+) -> Iterator[SingleCollective]:
     """The chosen collectives, as :meth:`nvspan.ranks.cause.job.Ranks.single` says.
 
     Args:
@@ -69,38 +101,34 @@ def rows(
         found = columns(job.arrivals(part))
         arrivals = zip(*(found[name] for name in _OF_RANK), strict=True)
         for k in part:
-            of_ranks = [
-                {"rank": numbers[rank], "arrived": _known(arrived), "left": _known(left),
-                 "waited": waited, "uncertainty": None if arrived == _NOT_KNOWN else uncertainty}
-                for rank, arrived, left, waited, uncertainty in (
-                    next(arrivals) for _ in range(members[k])
-                )
-            ]  # fmt: skip
-            yield _row(job, table, numbers, steps, k, of_ranks)
+            ranks: list[Arrival] = [
+                {
+                    "rank": numbers[rank],
+                    "arrived": _known(arrived),
+                    "left": _known(left),
+                    "waited": waited,
+                    "uncertainty": None if arrived == _NOT_KNOWN else uncertainty,
+                }
+                for rank, arrived, left, waited, uncertainty in islice(arrivals, members[k])
+            ]
+            at = {name: column[k] for name, column in table.items()}
+            group, last, step = at["group"], at["last"], steps[at["step"]]
+            yield {
+                "name": job.text(at["op"]),
+                "communicator": communicator_text(group),
+                "number": at["sequence"],
+                "step": step if step >= 0 else None,
+                "bytes": at["bytes"] if at["bytes"] >= 0 else None,
+                "compared": at["members"] > 1 and bool(at["whole"]) and not at["differs"],
+                "enqueued": bool(at["enqueued"]),
+                "last": numbers[last] if last >= 0 else None,
+                "waited": at["waited"],
+                "late": at["delay"] if last >= 0 else 0,
+                "uncertainty": at["uncertainty"],
+                "ranks": ranks,
+            }
         first = behind
 
 
 def _known(ns: int) -> int | None:
     return None if ns == _NOT_KNOWN else ns
-
-
-def _row(
-    job: RankJob, table: dict[str, list[int]], numbers: Sequence[int], steps: Sequence[int],
-    k: int, of_ranks: list[dict[str, Any]],
-) -> dict[str, Any]:  # fmt: skip
-    at = {name: column[k] for name, column in table.items()}
-    group, last, step = at["group"], at["last"], steps[at["step"]]
-    return {
-        "name": job.text(at["op"]),
-        "communicator": f"{group % 2**64:x}" if group else None,
-        "number": at["sequence"],
-        "step": step if step >= 0 else None,
-        "bytes": at["bytes"] if at["bytes"] >= 0 else None,
-        "compared": at["members"] > 1 and bool(at["whole"]) and not at["differs"],
-        "enqueued": bool(at["enqueued"]),
-        "last": numbers[last] if last >= 0 else None,
-        "waited": at["waited"],
-        "late": at["delay"] if last >= 0 else 0,
-        "uncertainty": at["uncertainty"],
-        "ranks": of_ranks,
-    }

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nvspan.ranks.cause.job import Rank, Ranks
+from nvspan._results.jobs import Rank
+from nvspan.ranks.cause.job import Ranks
 from nvspan.recording.time_text import duration, percent
 from nvspan.report.text import printable
 

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from nvspan.ranks.cause.delays import WITHOUT_A_CORE
+from nvspan.ranks.cause.job import Verdict
 from nvspan.recording.statistics import median
 from nvspan.recording.time_text import duration, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from nvspan.ranks.cause.delays import Delay
     from nvspan.ranks.cause.job import Cost, Ranks
 
@@ -27,58 +26,6 @@ _SUSPICIOUS = 3.0  # standard errors: what one rank in a thousand shows by chanc
 _LEAST_OF_QUARTER = 0.25  # of a delay: less in a quarter of the steps is not there all the time
 _MORE_BYTES = 0.05  # of the median rank's, by which a rank's share of the data differs
 _WORTH_KNOWING = 0.1  # of a step: who sees only larger delays does not say that there are none
-
-
-class Verdict:
-    """What holds the job back.
-
-    Attributes:
-        kind: ``"culprit"``, ``"drifting"``, ``"rotating"``, ``"transient"``, ``"none"`` or
-            ``"cannot tell"``.
-        rank: The culprit's number, else None.
-        suspect: The number of the rank that the sentence speaks of, also where its delay is not
-            there all the time; else None.
-        range: The culprit's range; None where all of its ranges take longer, or there is none.
-        cost: Its :class:`nvspan.ranks.cause.job.Cost`, else None.
-        delay: Its :class:`nvspan.ranks.cause.delays.Delay`, else None.
-        smallest: By range (None: anywhere), ns of a step by which a rank must be late to be named
-            in 99 of 100 recordings such as these.
-        text: The verdict in a sentence.
-        evidence: The figures that it stands on.
-        limits: What the recordings cannot tell.
-        next: What to do.
-    """
-
-    def __init__(self, kind: str, text: str) -> None:
-        self.kind = kind
-        self.text = text
-        self.rank: int | None = None
-        self.suspect: int | None = None
-        self.range: str | None = None
-        self.cost: Cost | None = None
-        self.delay: Delay | None = None
-        self.smallest: dict[str | None, float] = {}
-        self.evidence: list[str] = []
-        self.limits: list[str] = []
-        self.next = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The verdict for JSON."""
-        cost, delay = self.cost, self.delay
-        return {
-            "verdict": self.kind, "text": self.text, "rank": self.rank, "range": self.range,
-            "suspect": self.suspect,
-            "cost": None if cost is None else {
-                "part": cost.part.value, "part_low": cost.part.low, "part_high": cost.part.high,
-                "ns_per_step": cost.ns.value,
-            },
-            "delay": None if delay is None else {
-                "ns_per_step": delay.ns.value, "ns_low": delay.ns.low, "ns_high": delay.ns.high,
-                "chance": delay.chance, "steps": delay.part,
-            },
-            "smallest_delay": {name or "": ns for name, ns in self.smallest.items()},
-            "evidence": self.evidence, "cannot_tell": self.limits, "next": self.next,
-        }  # fmt: skip
 
 
 def _price(cost: Cost) -> str:

@@ -18,7 +18,7 @@
 #include "bindings/reader/reports.hpp"
 #include "bindings/reader/values/column.hpp"
 #include "bindings/reader/values/methods.hpp"
-#include "bindings/reader/values/named_values.hpp"
+#include "bindings/reader/values/result.hpp"
 #include "ranks/cause/blame.hpp"
 #include "ranks/cause/critical_path.hpp"
 #include "ranks/cause/job.hpp"
@@ -34,8 +34,7 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-py::dict dict_of(const ranks::Standings& found) {
-  py::dict result;
+py::object standings_of(const ranks::Standings& found) {
   std::vector<double> means, errors, chances;
   std::vector<bool> stands;
   for (const ranks::Standing& rank : found.ranks) {
@@ -44,6 +43,7 @@ py::dict dict_of(const ranks::Standings& found) {
     chances.push_back(rank.chance);
     stands.push_back(rank.stands);
   }
+  NewResult result("Standings");
   result["mean"] = means;
   result["error"] = errors;
   result["chance"] = chances;
@@ -52,7 +52,7 @@ py::dict dict_of(const ranks::Standings& found) {
   result["blocks"] = found.blocks;
   result["needed"] = found.needed;
   result["half"] = found.half;
-  return result;
+  return result.done();
 }
 
 // Files are added, then the job is analysed, once.
@@ -120,31 +120,30 @@ class RankJob {
     for (std::size_t r = 0; r < job_.ranks.size(); ++r) {
       const ranks::RankTrace& trace = job_.ranks[r];
       const ranks::RankSums& sums = blame_.ranks[r];
-      NamedValues row;
-      row["rank"] = number_or_none(trace.rank);
-      row["path"] = text_of(trace.path);
+      NewResult row("Rank");
+      row["rank"] = trace.rank < 0 ? static_cast<std::int64_t>(r) : trace.rank;
       row["host"] = text_of(trace.host);
-      row["pid"] = trace.pid;
-      row["clock"] = job_.clock[r];
-      row["gpu"] = trace.device;
-      const auto middle = trace.start + (trace.end - trace.start) / 2;
-      const ranks::Moment moment = job_.moment(static_cast<std::uint32_t>(r), middle);
-      row["uncertainty"] = moment.known() ? py::object(py::int_(moment.uncertainty())) : py::none();
-      row["offset"] = moment.known() ? py::object(py::int_(moment.middle() - middle)) : py::none();
-      row["contradictions"] = contradictions[job_.clock[r]];
-      row["collectives"] = sums.collectives;
+      row["path"] = text_of(trace.path);
       row["waited"] = sums.waited;
-      row["blocked"] = sums.blocked;
-      row["talked"] = sums.talked;
       row["late"] = sums.late;
       row["was_last"] = sums.was_last;
-      row["duration"] = trace.end - trace.start;
+      row["collectives"] = sums.collectives;
+      const auto middle = trace.start + (trace.end - trace.start) / 2;
+      const ranks::Moment moment = job_.moment(static_cast<std::uint32_t>(r), middle);
+      if (moment.known()) row["uncertainty"] = moment.uncertainty();
+      row["contradictions"] = contradictions[job_.clock[r]];
+      row["gpu"] = trace.device;
       std::int64_t bytes = 0;
       for (const ranks::Collective& each : trace.collectives) {
         bytes += std::max<std::int64_t>(0, each.bytes);
       }
       row["bytes"] = bytes;
-      rows.append(row);
+      if (sums.talked != 0) {
+        const auto blocked = static_cast<double>(sums.blocked);
+        row["overlap"] = std::max(0.0, 1 - blocked / static_cast<double>(sums.talked));
+      }
+      row["roots"] = py::dict();
+      rows.append(row.done());
     }
     return rows;
   }
@@ -232,7 +231,7 @@ class RankJob {
     return views(columns);
   }
 
-  py::dict critical_path() const {
+  py::object critical_path() const {
     std::map<std::string, Integers> columns;
     for (const char* name : {"rank", "name", "ns"}) columns[name];
     const ranks::CriticalPath path = ranks::critical_path(job_, blame_);
@@ -241,22 +240,21 @@ class RankJob {
       columns["name"].push_back(part.first.second);
       columns["ns"].push_back(part.second);
     }
-    py::dict result = views(columns);
+    NewResult result("CriticalPath");
+    result["columns"] = views(columns);
     result["collectives"] = path.collectives;
     result["duration"] = path.duration;
-    return result;
+    return result.done();
   }
 
-  py::dict counts() const {
-    NamedValues result;
+  py::object counts() const {
+    NewResult result("JobCounts");
     result["alone"] = job_.alone;
     result["absent"] = job_.absent;
     result["uncertain"] = blame_.uncertain;
     result["clocks"] = job_.clocks;
-    result["stuck"] = replay_ == nullptr ? 0 : replay_->stuck();
     result["contradictions"] = job_.solved.contradictions.size();
-    result["left_out"] = job_.solved.left_out.size();
-    return result;
+    return result.done();
   }
 
   std::vector<std::int64_t> steps() const { return job_.steps; }
@@ -307,7 +305,7 @@ class RankJob {
       }
     }
     py::list standings;
-    for (const ranks::Standings& each : found) standings.append(dict_of(each));
+    for (const ranks::Standings& each : found) standings.append(standings_of(each));
     return standings;
   }
   // By step.
@@ -319,7 +317,7 @@ class RankJob {
 
  private:
   static py::dict views(std::map<std::string, Integers>& columns) {
-    NamedValues result;
+    py::dict result;
     for (auto& column : columns) result[column.first.c_str()] = view_of(std::move(column.second));
     return result;
   }
@@ -395,7 +393,7 @@ void bind_rank_job(py::module_& module) {
       if (of_rank.size() != excess[0].size()) throw py::value_error("ranks differ in their steps");
     }
     for (std::uint32_t i = 0; !excess.empty() && i < excess[0].size(); ++i) chosen.push_back(i);
-    return dict_of(ranks::stand_out(excess, chosen, alpha));
+    return standings_of(ranks::stand_out(excess, chosen, alpha));
   });
 }
 

@@ -9,6 +9,7 @@ need not be filled. Times are ns. The comments are the tables of fields in the d
 from __future__ import annotations
 
 from nvspan._result import Result, Row
+from nvspan._results.jobs import JOB_RESULTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -404,6 +405,7 @@ class JobProcess(Result):
 
 
 RESULTS = (
+    *JOB_RESULTS,
     CallNode,
     CollectiveRow,
     ExactRow,
