@@ -22,7 +22,7 @@ from nvspan._results import (
     Statistics,
     Timeline,
 )
-from nvspan._results.jobs import CriticalPath, JobCounts, Rank, Standings
+from nvspan._results.jobs import CriticalPath, JobCounts, LiveHeader, LiveSample, Rank, Standings
 
 class Column(Buffer):
     @property
@@ -64,8 +64,8 @@ def repeating(
 
 class LiveFiles:
     def __init__(self, paths: Sequence[bytes]) -> None: ...
-    def headers(self) -> list[dict[str, Any] | str]: ...
-    def sample(self) -> list[dict[str, Any] | str]: ...
+    def headers(self) -> list[LiveHeader | str]: ...
+    def sample(self) -> list[LiveSample | str]: ...
     def watch(self, interval: int, duration: int, fd: int, /) -> int: ...
     def take(
         self,

@@ -307,4 +307,4 @@ def test_a_process_that_ends_while_it_is_looked_at_was_not_killed(tmp_path):
 
         ending = Ending()
         ((found,), gone) = sample_at_rest(ending, files.headers(), boot_id())
-        assert (found["closed"], gone, ending.samples) == (True, {run.pid}, 2)
+        assert (found.closed, gone, ending.samples) == (True, {run.pid}, 2)

@@ -4,11 +4,65 @@
 
 from __future__ import annotations
 
-from nvspan._result import Result
+from nvspan._result import Result, Row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing_extensions import Buffer
+
+    RangeNames = tuple[str | None, str | None]  # domain and name
+
+
+class LiveHeader(Result):
+    """The process of a recording that may be being written."""
+
+    pid: int  #: its number in the operating system
+    host: str  #: the name of its machine
+    boot_id: str  #: identifies a machine from one start to the next
+    rank: int | None  #: its rank in the job; None: not set
+    frozen: bool  #: whether the file is a copy in a bundle
+    command: list[str]  #: the command line
+
+
+class LiveThread(Result):
+    """The open ranges of a thread at one moment."""
+
+    tid: int  #: its number
+    name: str  #: its name
+    events: int  #: how many it has had, modulo 2**43
+    depth: int  #: how many ranges are open
+    changing: bool  #: whether it never rested while it was looked at
+    changed: int | None  #: how long ago it had an event; None: not known
+    ended: bool  #: whether it has ended
+    open: tuple[RangeNames, ...]  #: the first 128 open ranges, the outermost first
+    started: tuple[tuple[RangeNames, int | None], ...]  #: open spans, and how long they have been
+    started_beyond: int  #: how many more are open
+
+
+class OpenDeviceRange(Row):
+    """A device range, or an operation of NCCL's, that has not ended."""
+
+    domain: str | None  #: None: the default domain
+    name: str  #: its name
+    state: str  #: "opened", "launched", "begun" or "ended"
+    device: int  #: the device's number
+    stream: int | None  #: the stream's; None: an operation of NCCL's
+    tid: int  #: the thread that began it
+    number: int | None  #: of an operation of NCCL's, in its communicator
+    rank: int | None  #: of such an operation: which rank of the communicator this is, from 0
+    ranks: int | None  #: of such an operation: how many ranks the communicator has
+    since: int | None  #: how long it has been in this state; None: not known
+    communicator: int | None  #: of an operation of NCCL's: the communicator's id
+
+
+class LiveSample(Result):
+    """A recording that may be being written, at one moment."""
+
+    mode: str  #: "full", "ring", "stats" or "armed"
+    closed: bool  #: whether the process finished the file
+    lost: int  #: events that were lost, but those that a thread's part of the file counts
+    threads: list[LiveThread]  #: those that have had an event
+    devices: list[OpenDeviceRange]  #: those that have not ended
 
 
 class Rank(Result):
@@ -63,6 +117,10 @@ class Standings(Result):
 JOB_RESULTS = (
     CriticalPath,
     JobCounts,
+    LiveHeader,
+    LiveSample,
+    LiveThread,
+    OpenDeviceRange,
     Rank,
     Standings,
 )

@@ -9,8 +9,8 @@ from nvspan.live.model import label, names, path_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
+    from nvspan._results.jobs import OpenDeviceRange
     from nvspan.live.model import Process
 
 _BETWEEN_TWO = frozenset({"Send", "Recv"})  # they have no number
@@ -24,25 +24,25 @@ class Found:
         self.text = text
 
 
-def _operations(process: Process) -> list[dict[str, Any]]:
-    return [device for device in process.devices if device["ranks"]]
+def _operations(process: Process) -> list[OpenDeviceRange]:
+    return [device for device in process.devices if device.ranks]
 
 
-def _waits(process: Process, device: dict[str, Any]) -> bool:
+def _waits(process: Process, device: OpenDeviceRange) -> bool:
     """The GPU was in this operation at both looks."""
-    return device["state"] == "begun" and device in process.stayed
+    return device.state == "begun" and device in process.stayed
 
 
-def _age(device: dict[str, Any]) -> tuple[bool, int]:
+def _age(device: OpenDeviceRange) -> tuple[bool, int]:
     """What an operation has more of than those behind it; that it began may be told late."""
-    return device["state"] == "begun", device["since"] or 0
+    return device.state == "begun", device.since or 0
 
 
 def _behind(process: Process) -> str:
     """What the GPU of a process does while an operation waits for its turn."""
     for device in process.devices:
-        if not device["ranks"] and device["state"] == "begun":
-            return f", behind {label((device['domain'], device['name']))}, which has not ended"
+        if not device.ranks and device.state == "begun":
+            return f", behind {label((device.domain, device.name))}, which has not ended"
     return ""
 
 
@@ -51,12 +51,13 @@ class _Communicator:
 
     def __init__(self, ranks: int) -> None:
         self.ranks = ranks
-        self.of: dict[int, tuple[Process, dict[str, Any]]] = {}  # by rank: the oldest operation
+        # By rank: the oldest operation.
+        self.of: dict[int | None, tuple[Process, OpenDeviceRange]] = {}
 
-    def add(self, process: Process, device: dict[str, Any]) -> None:
-        known = self.of.get(device["rank"])
+    def add(self, process: Process, device: OpenDeviceRange) -> None:
+        known = self.of.get(device.rank)
         if known is None or _age(device) > _age(known[1]):
-            self.of[device["rank"]] = (process, device)
+            self.of[device.rank] = (process, device)
 
     def judge(self, there: Sequence[Process]) -> tuple[str, list[Process]] | None:
         """A sentence, and the processes that have not come to an operation that others wait in.
@@ -64,7 +65,7 @@ class _Communicator:
         None: nobody waits in one, or who is late has just come.
         """
         waiting = [(process, of) for process, of in self.of.values() if _waits(process, of)]
-        operations = {(of["name"], of["number"]) for _, of in waiting}
+        operations = {(of.name, of.number) for _, of in waiting}
         late = [(process, of) for process, of in self.of.values() if not _waits(process, of)]
         if not waiting or any(of not in process.stayed for process, of in late):
             return None
@@ -88,7 +89,7 @@ class _Communicator:
             ), []
         parts = [
             f"{names([p])} launched {what}, and its GPU has not begun it{_behind(p)}"
-            for p, _ in sorted(late, key=lambda each: each[1]["rank"])
+            for p, _ in sorted(late, key=lambda each: each[1].rank or 0)
         ]
         if missing:
             oldest = max(never, key=lambda process: process.unchanged or 0)
@@ -106,16 +107,16 @@ def held_back(there: Sequence[Process]) -> Found | None:
     A process whose own GPU waits in another communicator is held back itself. None: no GPU waits,
     or NCCL's plugin is not loaded.
     """
-    communicators: dict[int, _Communicator] = {}
+    communicators: dict[int | None, _Communicator] = {}
     waiting: set[int] = set()
     for process in there:
         for device in _operations(process):
             if _waits(process, device):
                 waiting.add(id(process))
-            if device["name"] not in _BETWEEN_TWO:
-                number = device["communicator"]
+            if device.name not in _BETWEEN_TWO:
+                number = device.communicator
                 if number not in communicators:
-                    communicators[number] = _Communicator(device["ranks"])
+                    communicators[number] = _Communicator(device.ranks or 0)
                 communicators[number].add(process, device)
     sentences: list[str] = []
     held: dict[int, Process] = {}

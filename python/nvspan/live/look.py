@@ -110,8 +110,8 @@ def look(
             problems.append((path, found))
             continue
         process = Process(path, header, found)
-        compare(process, before, took, frozen=header["frozen"])
-        add_state(process, header, found["closed"], boot, gone, times, took)
+        compare(process, before, took, frozen=header.frozen)
+        add_state(process, header, found.closed, boot, gone, times, took)
         processes.append(process)
     processes.sort(key=order)
     verdict = judge(processes, Waits(waits), took)

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from nvspan._results.jobs import LiveHeader, LiveSample, LiveThread, OpenDeviceRange
+
 #: The domain and the name of a range; None: the default domain, no name.
 Range = tuple["str | None", "str | None"]
 
@@ -47,18 +49,18 @@ class Thread:
         "unchanged",
     )
 
-    def __init__(self, found: dict[str, Any]) -> None:
-        self.tid: int = found["tid"]
-        self.name: str = found["name"]
-        self.ranges: tuple[Range, ...] = found["open"]
-        self.depth: int = found["depth"]
-        self.events: int = found["events"]
+    def __init__(self, found: LiveThread) -> None:
+        self.tid = found.tid
+        self.name = found.name
+        self.ranges = found.open
+        self.depth = found.depth
+        self.events = found.events
         self.moved = 0
-        self.unchanged: int | None = found["changed"]
-        self.changing: bool = found["changing"]
-        self.started: tuple[tuple[Range, int | None], ...] = found["started"]
-        self.started_beyond: int = found["started_beyond"]
-        self.ended: bool = found["ended"]
+        self.unchanged = found.changed
+        self.changing = found.changing
+        self.started = found.started
+        self.started_beyond = found.started_beyond
+        self.ended = found.ended
         self.state: str | None = None
         self.busy: float | None = None
 
@@ -86,30 +88,22 @@ class Process:
             or "elsewhere": on another machine.
         threads: each `Thread`, the main one first.
         main: the one that the process began with, else the one with the most open ranges.
-        devices: open device ranges as dicts: domain, name, state, device, stream, tid, since. Of
-            NCCL's operations, in place of the stream, `communicator`, its id; the operation's
-            `number`, and which `rank` of how many `ranks` of the communicator this is, counted from
-            0. Of other ranges these are None.
+        devices: an `OpenDeviceRange` for each open device range and operation of NCCL's, whose
+            fields may be read by key as well.
         stayed: of `devices`, those that had this state at both looks.
     """
 
-    def __init__(self, file: str, header: dict[str, Any], sample: dict[str, Any]) -> None:
+    def __init__(self, file: str, header: LiveHeader, sample: LiveSample) -> None:
         self.file = file
-        self.pid: int = header["pid"]
-        self.rank: int | None = header["rank"]
-        self.host: str = header["host"]
-        self.command: list[str] = header["command"]
-        self.mode: str = sample["mode"]
-        self.devices: list[dict[str, Any]] = sample["devices"]
-        for device in self.devices:  # NCCL's profiler plugin has no streams
-            of_nccl = device["domain"] == "NCCL"
-            device["communicator"] = device["stream"] if of_nccl else None
-            device["stream"] = None if of_nccl else device["stream"]
-            if not device["ranks"]:
-                device.update(number=None, rank=None, ranks=None)
-        self.stayed: list[dict[str, Any]] = []
-        self.lost: int = sample["lost"]
-        self.threads = [Thread(found) for found in sample["threads"]]
+        self.pid = header.pid
+        self.rank = header.rank
+        self.host = header.host
+        self.command = header.command
+        self.mode = sample.mode
+        self.devices = sample.devices
+        self.stayed: list[OpenDeviceRange] = []
+        self.lost = sample.lost
+        self.threads = [Thread(found) for found in sample.threads]
         self.main: Thread | None = max(
             self.threads, key=lambda t: (t.tid == self.pid, t.depth, t.events), default=None
         )
@@ -133,9 +127,10 @@ class Process:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        keys = ("file", "pid", "rank", "host", "command", "mode", "state", "lost", "devices")
+        keys = ("file", "pid", "rank", "host", "command", "mode", "state", "lost")
         return {
             **{name: getattr(self, name) for name in keys},
+            "devices": [device.as_dict() for device in self.devices],
             "threads": [thread.as_dict() for thread in self.threads],
         }
 

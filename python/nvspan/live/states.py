@@ -11,21 +11,22 @@ from nvspan.live import process as system
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
+    from nvspan._reader import LiveFiles
+    from nvspan._results.jobs import LiveHeader, LiveSample
     from nvspan.live.model import Process
 
 _COUNTED = 1 << 43  # events of a thread are counted modulo this
 
 
 def compare(
-    process: Process, before: dict[str, Any] | str, took: float, *, frozen: bool = False
+    process: Process, before: LiveSample | str, took: float, *, frozen: bool = False
 ) -> None:
     """What has moved, and what has not, since the sample `before`, so many seconds ago.
 
     In a `frozen` file nothing moves: what stayed is what is older than that.
     """
-    known = {} if isinstance(before, str) else {t["tid"]: t["events"] for t in before["threads"]}
+    known = {} if isinstance(before, str) else {t.tid: t.events for t in before.threads}
     for thread in process.threads:
         if thread.tid not in known:
             thread.moved = 1
@@ -34,24 +35,19 @@ def compare(
         if thread.unchanged is None and not thread.moved and took:
             thread.unchanged = int(took * 1e9)
     least = took * 1e9 if frozen else 0.0
-    earlier = (
-        {} if isinstance(before, str) else {_of(d): d["since"] or 0 for d in before["devices"]}
-    )
+    devices = [] if isinstance(before, str) else before.devices
+    # A device range stays the same, but for `since`, while it stays in its state.
+    earlier = {device.replace(since=None): device.since or 0 for device in devices}
     process.stayed = [
         device
         for device in process.devices
-        if (device["since"] or 0) >= max(least, earlier.get(_of(device), math.inf))
+        if (device.since or 0) >= max(least, earlier.get(device.replace(since=None), math.inf))
     ]
 
 
-def _of(device: dict[str, Any]) -> tuple[Any, ...]:
-    """What stays the same while a device range stays in its state."""
-    stream = device["stream"] if device.get("communicator") is None else device["communicator"]
-    keys = ("domain", "name", "state", "device", "tid", "number", "rank", "ranks")
-    return stream, *(device[key] or None for key in keys)
-
-
-def processor_times(headers: list[Any], samples: list[Any]) -> dict[int, float]:
+def processor_times(
+    headers: Sequence[LiveHeader | str], samples: Sequence[LiveSample | str]
+) -> dict[int, float]:
     """Of threads of processes that are few enough to be asked for each."""
     most = 256
     times: dict[int, float] = {}
@@ -60,10 +56,10 @@ def processor_times(headers: list[Any], samples: list[Any]) -> dict[int, float]:
     for header, sample in zip(headers, samples, strict=True):
         if isinstance(header, str) or isinstance(sample, str):
             continue
-        for thread in sample["threads"]:
-            found = system.thread_state(header["pid"], thread["tid"])
+        for thread in sample.threads:
+            found = system.thread_state(header.pid, thread.tid)
             if found is not None:
-                times[thread["tid"]] = found[1]
+                times[thread.tid] = found[1]
     return times
 
 
@@ -71,21 +67,21 @@ def _gone(pids: Iterable[int]) -> set[int]:
     return {pid for pid in pids if system.state_of(pid) in (system.GONE, "dead")}
 
 
-def sample_at_rest(files: Any, headers: Sequence[Any], boot: str) -> tuple[list[Any], set[int]]:
+def sample_at_rest(
+    files: LiveFiles, headers: Sequence[LiveHeader | str], boot: str
+) -> tuple[list[LiveSample | str], set[int]]:
     """A sample of `files`, and which of their processes of this `boot` are gone.
 
     None of them went in between: who ended its recording was not killed, and who died first is gone
     if those are that it took along.
     """
     here = [
-        header["pid"]
+        header.pid
         for header in headers
-        if not isinstance(header, str)
-        and header["boot_id"].strip() == boot
-        and not header["frozen"]
+        if not isinstance(header, str) and header.boot_id.strip() == boot and not header.frozen
     ]
     gone = _gone(here)
-    sampled: list[Any] = files.sample()
+    sampled = files.sample()
     for _ in range(5):
         now = _gone(here)
         if now == gone:
@@ -97,7 +93,7 @@ def sample_at_rest(files: Any, headers: Sequence[Any], boot: str) -> tuple[list[
 
 def add_state(
     process: Process,
-    header: dict[str, Any],
+    header: LiveHeader,
     closed: bool,
     boot: str,
     gone: set[int],
@@ -108,10 +104,10 @@ def add_state(
 
     `times`: what its threads had of a processor, `took` seconds ago.
     """
-    if header["frozen"]:
+    if header.frozen:
         process.state = "frozen"
         return
-    if header["boot_id"].strip() != boot:
+    if header.boot_id.strip() != boot:
         process.state = "ended" if closed else process.state
         return
     # Another process may have got the id since.

@@ -70,13 +70,13 @@ def device_lines(process: Process) -> list[str]:
     """A line for each open device range."""
     lines = []
     for device in process.devices:
-        since = "" if device["since"] is None else f", {age(device['since'])} ago"
-        of = f"stream {device['stream'] or 0:#x}"
-        if device["communicator"] is not None:
-            of = f"communicator {device['communicator']:016x}"
+        since = "" if device.since is None else f", {age(device.since)} ago"
+        of = f"stream {device.stream or 0:#x}"
+        if device.communicator is not None:
+            of = f"communicator {device.communicator:016x}"
         lines.append(
-            f"GPU {device['device']}, {of}: "
-            f"{label((device['domain'], device['name']))}: {_DEVICE[device['state']]}{since}"
+            f"GPU {device.device}, {of}: "
+            f"{label((device.domain, device.name))}: {_DEVICE[device.state]}{since}"
         )
     return lines
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nvspan._results import RecordedProcess
+    from nvspan._results.jobs import LiveSample
 
 
 class FileFigures:
@@ -81,7 +82,7 @@ class Watch:
                 continue
             sample = samples.get(path)
             if sample is not None:
-                figures.events = sum(thread["events"] for thread in sample["threads"])
+                figures.events = sum(thread.events for thread in sample.threads)
                 figures.open = _open(sample)
             found.append(figures)
         return _by_process(found)
@@ -144,7 +145,7 @@ def _joined(recordings: list[FileFigures]) -> FileFigures:
     return whole
 
 
-def _live(paths: list[str]) -> dict[str, dict[str, Any]]:
+def _live(paths: list[str]) -> dict[str, LiveSample]:
     samples = _reader.LiveFiles([os.fsencode(path) for path in paths]).sample()
     return {
         path: sample
@@ -153,9 +154,9 @@ def _live(paths: list[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def _open(sample: dict[str, Any]) -> dict[tuple[str | None, str | None], int]:
+def _open(sample: LiveSample) -> dict[tuple[str | None, str | None], int]:
     counts: dict[tuple[str | None, str | None], int] = {}
-    for thread in sample["threads"]:
-        for of in [*thread["open"], *(of for of, _ in thread["started"])]:
+    for thread in sample.threads:
+        for of in [*thread.open, *(of for of, _ in thread.started)]:
             counts[of] = counts.get(of, 0) + 1
     return counts

@@ -56,11 +56,11 @@ def _without_copies(paths: list[str]) -> list[str]:
     for path, header in zip(paths, headers, strict=True):
         if isinstance(header, str):
             continue
-        of = (header["boot_id"], header["pid"])
-        if header["frozen"]:
+        of = (header.boot_id, header.pid)
+        if header.frozen:
             copies[of] = path
         else:
             own.add(of)
     kept = {path for of, path in copies.items() if of not in own}
     return [path for path, header in zip(paths, headers, strict=True)
-            if isinstance(header, str) or not header["frozen"] or path in kept]  # fmt: skip
+            if isinstance(header, str) or not header.frozen or path in kept]  # fmt: skip

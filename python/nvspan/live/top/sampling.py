@@ -241,8 +241,8 @@ class Sampler:
                 problems.append((path, header if isinstance(header, str) else str(found)))
                 continue
             seen = Seen(path, header, found)
-            compare(seen, self._first[i], took, frozen=header["frozen"])
-            add_state(seen, header, found["closed"], boot, gone, self._times, took)
+            compare(seen, self._first[i], took, frozen=header.frozen)
+            add_state(seen, header, found.closed, boot, gone, self._times, took)
             activity = Activity(seen, self._looks, taken[i])
             self._find_stuck(activity, took)
             activities.append(activity)

@@ -3,6 +3,7 @@
 
 #include "bindings/reader/live/live_files.hpp"
 #include "bindings/reader/values/methods.hpp"
+#include "bindings/reader/values/result.hpp"
 
 #include <pybind11/stl.h>
 #include <sys/select.h>
@@ -95,7 +96,7 @@ class LiveFiles {
     Texts texts;
     py::list all;
     for (const auto& file : files_) {
-      all.append(file->ok ? py::object(sample_of(*file, texts)) : problem_of(*file));
+      all.append(file->ok ? sample_of(*file, texts) : problem_of(*file));
     }
     return all;
   }
@@ -176,9 +177,6 @@ class LiveFiles {
 
   static py::object header_of(const File& file) {
     const record::FileHeader& header = file.file.header();
-    const auto number = [](std::int32_t value) {
-      return value < 0 ? py::object(py::none()) : py::int_(value);
-    };
     const auto bounded = [](const char* text, std::size_t most) {
       return str_of(std::string_view(text, ::strnlen(text, most)));
     };
@@ -190,26 +188,17 @@ class LiveFiles {
       command.append(str_of(arguments.substr(at, end - at)));
       at = end + 1;
     }
-    py::dict fields;
+    NewResult fields("LiveHeader");
     fields["pid"] = header.pid;
-    fields["parent_pid"] = header.parent_pid;
     fields["host"] = bounded(header.host, sizeof header.host);
     fields["boot_id"] = bounded(header.boot_id, sizeof header.boot_id);
-    fields["rank"] = number(header.rank);
-    fields["local_rank"] = number(header.local_rank);
-    fields["world_size"] = number(header.world_size);
-    fields["run"] = header.run;
+    fields["rank"] = number_or_none(header.rank);
     fields["frozen"] = (header.flags & record::file_frozen) != 0;
-    fields["started"] = header.first.realtime;
     fields["command"] = command;
-    return fields;
+    return fields.done();
   }
 
-  static py::object ns(std::int64_t value) {
-    return value < 0 ? py::object(py::none()) : py::int_(value);
-  }
-
-  static py::dict sample_of(const File& file, Texts& texts) {
+  static py::object sample_of(const File& file, Texts& texts) {
     const auto range = [&](std::uint64_t entry) {
       const reader::LiveNames::Name name = file.file.names().name(entry);
       return py::make_tuple(texts.of(name.domain), texts.of(name.text));
@@ -221,46 +210,47 @@ class LiveFiles {
       py::tuple started(snapshot.started_count);
       for (std::size_t i = 0; i < snapshot.started_count; ++i) {
         const reader::LiveStarted& one = snapshot.started[i];
-        started[i] = py::make_tuple(range(one.entry), ns(file.file.age(one.ticks)));
+        started[i] = py::make_tuple(range(one.entry), number_or_none(file.file.age(one.ticks)));
       }
-      py::dict thread;
+      NewResult thread("LiveThread");
       thread["tid"] = snapshot.tid;
-      thread["thread"] = snapshot.thread;
       thread["name"] = texts.of(snapshot.name);
       thread["events"] = snapshot.count;
       thread["depth"] = snapshot.depth;
       thread["changing"] = snapshot.changing;
-      thread["changed"] = ns(file.file.age(snapshot.changed));
+      thread["changed"] = number_or_none(file.file.age(snapshot.changed));
       thread["ended"] = snapshot.ended != 0;
       thread["open"] = open;
       thread["started"] = started;
       thread["started_beyond"] = snapshot.started_beyond;
-      threads.append(thread);
+      threads.append(thread.done());
     }
     py::list devices;
     for (const reader::LiveDeviceRange& one : file.sample.devices) {
       static const char* const states[] = {"", "opened", "launched", "begun", "ended"};
       const auto state = std::min<std::uint64_t>(static_cast<std::uint64_t>(one.state), 4);
-      py::dict device;
-      device["domain"] = one.domain.empty() ? py::object(py::none()) : texts.of(one.domain);
+      NewResult device("OpenDeviceRange");
+      if (!one.domain.empty()) device["domain"] = texts.of(one.domain);
       device["name"] = texts.of(one.name);
       device["state"] = states[state];
       device["device"] = one.device;
-      device["stream"] = one.stream;
+      device[one.domain == "NCCL" ? "communicator" : "stream"] = one.stream;  // it has no streams
       device["tid"] = one.tid;
-      device["number"] = one.number;
-      device["rank"] = one.rank;
-      device["ranks"] = one.ranks;
-      device["since"] = ns(file.file.age(one.since));
-      devices.append(device);
+      if (one.ranks != 0) {
+        device["number"] = one.number;
+        device["rank"] = one.rank;
+        device["ranks"] = one.ranks;
+      }
+      device["since"] = number_or_none(file.file.age(one.since));
+      devices.append(device.done());
     }
-    py::dict fields;
+    NewResult fields("LiveSample");
     fields["mode"] = mode_name(file.sample.mode);
     fields["closed"] = file.sample.closed;
     fields["lost"] = file.sample.lost;
     fields["threads"] = threads;
     fields["devices"] = devices;
-    return fields;
+    return fields.done();
   }
 
   std::vector<std::unique_ptr<File>> files_;
