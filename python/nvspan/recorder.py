@@ -79,7 +79,7 @@ def run_of(path: str) -> int | None:
     from nvspan import _reader
 
     header = _reader.file_header(os.fsencode(path))
-    return None if header is None else int(header["run"])
+    return None if header is None else header.run
 
 
 def recording_files(path: str | os.PathLike[str] | None, run: int) -> list[str]:
@@ -99,7 +99,7 @@ def recording_files(path: str | os.PathLike[str] | None, run: int) -> list[str]:
         full = os.path.join(folder, entry)
         try:
             header = _reader.file_header(os.fsencode(full))
-            if header is not None and header["run"] == run:
+            if header is not None and header.run == run:
                 found.append((os.stat(full).st_ctime_ns, full))
         except OSError:
             continue

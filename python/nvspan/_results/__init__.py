@@ -300,6 +300,26 @@ class Flame(Result):
     folded: int  #: how many paths were left out, as small ones
 
 
+class FileHeader(Result):
+    """The first page of a recording."""
+
+    version: int  #: of the format
+    pid: int  #: the process that wrote it
+    run: int  #: the same in all files of one `nvspan record` run
+    closed: bool  #: whether the process finished the file
+
+
+class ImportCounts(Row):
+    """How much of a trace became a recording."""
+
+    ranges: int  #: how many
+    device_ranges: int  #: how many
+    marks: int  #: how many
+    samples: int  #: of counters
+    overlapping: int  #: ranges that overlapped another of their thread
+    left_out: dict[str, int]  #: what a recording has no place for, and how many
+
+
 class MarkRow(Result):
     """The marks of one name."""
 
@@ -409,9 +429,11 @@ RESULTS = (
     CallNode,
     CollectiveRow,
     ExactRow,
+    FileHeader,
     Flame,
     FlameRoot,
     FoundSteps,
+    ImportCounts,
     JobRow,
     KernelRow,
     Loss,

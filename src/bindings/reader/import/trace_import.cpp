@@ -7,6 +7,7 @@
 
 #include "bindings/reader/import/trace_import.hpp"
 #include "bindings/reader/values/methods.hpp"
+#include "bindings/reader/values/result.hpp"
 
 #include "foreign/chrome_import.hpp"
 
@@ -34,21 +35,22 @@ class TraceImport {
       trace_.feed(static_cast<const char*>(bytes.ptr), static_cast<std::size_t>(bytes.size));
     });
   }
-  py::dict finish(bool partial) {
+  py::object finish(bool partial) {
     work([&] {
       trace_.finish(partial);
       writer_.close();
     });
     const foreign::ImportCounts& counts = trace_.counts();
-    py::dict out, left_out;
+    py::dict left_out;
+    for (const auto& [what, count] : counts.left_out) left_out[py::str(what)] = count;
+    NewResult out("ImportCounts");
     out["ranges"] = counts.ranges;
     out["device_ranges"] = counts.device_ranges;
     out["marks"] = counts.marks;
     out["samples"] = counts.samples;
     out["overlapping"] = writer_.overlapping();
-    for (const auto& [what, count] : counts.left_out) left_out[py::str(what)] = count;
     out["left_out"] = left_out;
-    return out;
+    return out.done();
   }
   void abort() {
     const released_gil released;

@@ -35,12 +35,12 @@ py::object file_header(const std::string& path) {
     read = nvspan::reader::read_file_header(path, header);
   }
   if (!read) return py::none();
-  py::dict fields;
+  nvspan::bindings::NewResult fields("FileHeader");
   fields["version"] = header.version;
   fields["pid"] = header.pid;
   fields["run"] = header.run;
   fields["closed"] = (header.flags & nvspan::record::file_closed) != 0;
-  return fields;
+  return fields.done();
 }
 
 }  // namespace
