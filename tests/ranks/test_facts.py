@@ -154,7 +154,7 @@ def test_the_command_stats_shows_collectives(tmp_path):
     paths = write_job(tmp_path, 3)
     wanted = nvspan.read_many(paths).collectives()
     found = json.loads(run_nvspan("stats", "--many", "--format", "json", *paths).stdout)
-    assert found["collectives"] == wanted
+    assert found["collectives"] == [row.as_dict() for row in wanted]
     lines = run_nvspan("stats", "--many", *paths).stdout.splitlines()
     assert lines[-2].split() == [
         *("count", "bytes", "total", "p50", "p99", "min", "max", "ranks"),

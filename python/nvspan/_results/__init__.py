@@ -396,34 +396,6 @@ class RecordedThread(Result):
     name: str | None  #: None: it has none
 
 
-class JobProcess(Result):
-    """A process of a job whose recordings were reduced to one summary."""
-
-    process: int  #: the same wherever its file lies
-    group: int  #: its rank; of a process without one, a number below 0
-    rank: int | None  #: its rank in the job; None: not set
-    local_rank: int | None  #: its rank on its machine
-    world_size: int | None  #: how many ranks the job has
-    pid: int  #: its number in the operating system
-    run: int  #: the same in all files of one `nvspan record` run
-    unix_offset: int  #: added to a time of its machine, gives ns since 1970
-    first: int  #: when its first range began
-    last: int  #: when its last range ended
-    ranges: int  #: how many it had
-    lost: int  #: events that could not be recorded
-    gaps: int  #: places at which a ring overwrote older events
-    overwritten: int  #: events that were overwritten there
-    orphans: int  #: ends and pops that had nothing to close
-    others: int  #: ranges and marks beyond the space for names
-    closed: bool  #: whether it finished the file
-    mode: str  #: "full", "ring", "stats" or "armed"
-    event_cost: float  #: the recorder's time for an event
-    host: str  #: the name of its machine
-    boot_id: str  #: identifies a machine from one start to the next
-    command: str  #: the command line
-    path: str  #: its file
-
-
 RESULTS = (
     *JOB_RESULTS,
     CallNode,

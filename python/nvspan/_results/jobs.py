@@ -13,6 +13,34 @@ if TYPE_CHECKING:
     RangeNames = tuple[str | None, str | None]  # domain and name
 
 
+class JobProcess(Result):
+    """A process of a job whose recordings were reduced to one summary."""
+
+    process: int  #: the same wherever its file lies
+    group: int  #: its rank; of a process without one, a number below 0
+    rank: int | None  #: its rank in the job; None: not set
+    local_rank: int | None  #: its rank on its machine
+    world_size: int | None  #: how many ranks the job has
+    pid: int  #: its number in the operating system
+    run: int  #: the same in all files of one `nvspan record` run
+    unix_offset: int  #: added to a time of its machine, gives ns since 1970
+    first: int  #: when its first range began
+    last: int  #: when its last range ended
+    ranges: int  #: how many it had
+    lost: int  #: events that could not be recorded
+    gaps: int  #: places at which a ring overwrote older events
+    overwritten: int  #: events that were overwritten there
+    orphans: int  #: ends and pops that had nothing to close
+    others: int  #: ranges and marks beyond the space for names
+    closed: bool  #: whether it finished the file
+    mode: str  #: "full", "ring", "stats" or "armed"
+    event_cost: float  #: the recorder's time for an event
+    host: str  #: the name of its machine
+    boot_id: str  #: identifies a machine from one start to the next
+    command: str  #: the command line
+    path: str  #: its file
+
+
 class LiveHeader(Result):
     """The process of a recording that may be being written."""
 
@@ -112,6 +140,63 @@ class Standings(Result):
     blocks: int  #: how many such blocks there are; 0: too few steps
     needed: float  #: standard errors above zero from which on a rank stands out
     half: float  #: standard errors on each side that hold the mean with 95 % probability
+
+
+class Collective(Row):
+    """A collective of a communicator. Times are from when a rank came until it left."""
+
+    name: str  #: such as "allreduce"
+    communicator: str | None  #: its number, in hexadecimal; None: not known
+    ranks: int | None  #: of the communicator; None: not known
+    count: int  #: how many
+    timed: int  #: those whose time is known: not those of which the CPU's request alone is
+    bytes: float  #: what the ranks passed to it
+    total: float  #: all times
+    mean: float  #: the mean time
+    min: float  #: the shortest
+    p50: float  #: the median
+    p90: float  #: 90 of 100 are shorter
+    p99: float  #: 99 of 100 are shorter
+    max: float  #: the longest
+
+
+class RankCollective(Collective):
+    """A collective of a communicator in one rank."""
+
+    rank: int | None  #: its number; None: it has none
+
+
+class RankSteps(Row):
+    """The steps of one rank."""
+
+    rank: int | None  #: its number; None: it has none
+    host: str  #: the name of its machine
+    path: str  #: its file
+    process: int  #: a row of `ManyRecordings.processes`
+    steps: int  #: how many it has
+    total: int  #: the time of all of them
+    mean: float  #: of the typical ones
+    median: int  #: of the typical ones
+    max: int  #: of the typical ones
+    cpu: dict[str, float]  #: the mean of each phase, of the typical ones
+    gpu: dict[str, float]  #: the work of the GPU that each phase launched, of the typical ones
+
+
+class ModuleFigures(Row):
+    """A module in one of its passes, of all ranks together."""
+
+    model: str  #: the class of the model
+    path: str  #: of the module in it
+    time: str  #: "forward_cpu", "backward_cpu", "forward_gpu" or "backward_gpu"
+    calls: int  #: how many
+    total: float  #: the time of all of them
+    mean: float  #: the mean call
+    std: float  #: the standard deviation
+    min: float  #: the shortest
+    p50: float  #: the median
+    p90: float  #: 90 of 100 are shorter
+    p99: float  #: 99 of 100 are shorter
+    max: float  #: the longest
 
 
 JOB_RESULTS = (

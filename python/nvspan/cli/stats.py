@@ -191,7 +191,8 @@ def _show_job(parser: Parser, options: argparse.Namespace) -> int:
     summary, collectives = summary_of(job, options.by, options.filter), job.collectives(options.by)
     if options.format == "json":
         document = json.loads(render.as_json(summary, options.top))
-        return emit(json.dumps({**document, "collectives": collectives[: options.top]}, indent=1))
+        rows = [row.as_dict() for row in collectives[: options.top]]
+        return emit(json.dumps({**document, "collectives": rows}, indent=1))
     status = _table(summary, options)
     if options.format == "csv" or not collectives or status:
         return status

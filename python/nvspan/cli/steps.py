@@ -38,7 +38,8 @@ def _show_job(parser: Parser, options: argparse.Namespace) -> int:
     except ValueError:
         parser.fail("no file has steps")
     if options.format == "json":
-        return emit(json.dumps(found.ranks[: options.top], indent=1))
+        rows = [row.as_dict() for row in found.ranks[: options.top]]
+        return emit(json.dumps(rows, indent=1))
     if options.format == "csv":
         columns, rows = steps_csv(found)
         return emit(as_csv(rows[: options.top], columns, options.escape_formulas))

@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
-    from typing import Any
 
     from nvspan.ranks.many import ManyRecordings
     from nvspan.ranks.modules import ManyModules
@@ -32,7 +31,7 @@ __getattr__ = lazy_attributes(
 
 def read_many(
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    executor: Any = None,
+    executor: object = None,
     *,
     by_rank: bool = False,
     steps: bool = False,

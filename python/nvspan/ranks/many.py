@@ -8,12 +8,11 @@ import functools
 import os
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
-from typing import Any
 
 from nvspan import _reader
-from nvspan._results import JobProcess, JobRow, MarkRow
+from nvspan._results import JobRow, MarkRow
+from nvspan._results.jobs import Collective, JobProcess, RankCollective
 from nvspan.ranks import mapping, paths, pool
-from nvspan.ranks.collectives import collective_rows
 from nvspan.ranks.modules import ManyModules
 from nvspan.ranks.steps import ManySteps
 from nvspan.recording import Recording, read
@@ -160,14 +159,12 @@ class ManyRecordings:
             raise ValueError("no modules are known: read_many(..., modules=True) looks for them")
         return ManyModules(self._of_groups("name"))
 
-    def collectives(self, by: str = "name") -> list[dict[str, Any]]:
-        """A dict for each collective of each communicator, or of each rank as well.
+    def collectives(self, by: str = "name") -> list[Collective]:
+        """The collectives of each communicator, or of each rank as well, the most time first.
 
-        Keys: `name` (``allreduce``), `communicator` (its number as the recordings have it, in
-        hexadecimal, or None), `ranks` (of the communicator, or None), `count`, `timed` (those whose
-        time is known: not those of which the recording shows the CPU's request alone), `bytes`, and
-        of their times in ns, from when a rank came until it left, `total`, `mean`, `min`, `p50`,
-        `p90`, `p99`, `max`; by rank also `rank`. Those with the most time are first.
+        Each is a `Collective` with `name`, `communicator`, `ranks`, `count`, `timed`, `bytes`, and
+        in ns `total`, `mean`, `min`, `p50`, `p90`, `p99` and `max`; by rank a `RankCollective`,
+        which has `rank` as well. Fields may be read by key, too: ``row["p99"]``.
 
         Args:
             by: "name" or "rank".
@@ -175,7 +172,21 @@ class ManyRecordings:
         Raises:
             ValueError: another `by`, or "rank" where the files were read without ``by_rank=True``.
         """
-        return collective_rows(self._of_groups(by).collectives(), by)
+        rows: list[Collective] = []
+        for row in self._of_groups(by).collectives():
+            communicator, _, ranks = (row.domain or "").partition(":")
+            about = row.into(
+                Collective,
+                communicator=communicator or None,
+                ranks=int(ranks) if ranks else None,
+                count=row.calls + row.unclosed,
+                timed=row.calls,
+                total=row.sum,
+            )
+            if by == "rank":
+                about = about.into(RankCollective, rank=row.group if row.group >= 0 else None)
+            rows.append(about)
+        return sorted(rows, key=lambda row: (-row.total, -row.count))
 
     def choose(self, which: str) -> list[int]:
         """The ranks that words stand for, such as ``"slowest:3,7"``.
@@ -193,7 +204,7 @@ class ManyRecordings:
     def _rank_times(self) -> dict[int, float]:
         """The time of each rank: of its typical step, or from its first range to its last."""
         try:
-            found = {row["rank"]: row["median"] for row in self.steps().ranks}
+            found = {row.rank: float(row.median) for row in self.steps().ranks}
         except ValueError:
             found = {}
             for row in self.processes:
@@ -253,7 +264,7 @@ def _marks(marks: list[MarkRow]) -> list[MarkRow]:
 
 def reduce(
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    executor: Any,
+    executor: object,
     job: mapping.Job,
     progress: Callable[[float], object] | None,
 ) -> ManyRecordings:

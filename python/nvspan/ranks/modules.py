@@ -5,15 +5,14 @@
 from __future__ import annotations
 
 from array import array
-from typing import Any
 
 from nvspan import _reader
 from nvspan._results import ModuleRow
+from nvspan._results.jobs import ModuleFigures
 from nvspan.recording import Modules, Recording
 from nvspan.recording.modules import TIMES, Module
 
 _RECOMPUTE = " (recompute)"
-_COLUMNS = ("calls", "total", "mean", "std", "min", "p50", "p90", "p99", "max")
 
 
 def add(recording: Recording, summary: _reader.RankSummary, domain: str, step: str | None) -> None:
@@ -74,9 +73,9 @@ class ManyModules(Modules):
     is that of the ranks' time; the modules within one are in the order of their first calls.
 
     Attributes:
-        figures: a dict for each module and each of its four times: `model`, `path`, `time` (as
-            "forward_cpu"), and of its calls `calls`, `total`, `mean`, `std`, `min`, `p50`, `p90`,
-            `p99` and `max` in ns.
+        figures: a `ModuleFigures` for each module and each of its four times: `model`, `path`,
+            `time` (as "forward_cpu"), and of its calls `calls`, `total`, `mean`, `std`, `min`,
+            `p50`, `p90`, `p99` and `max` in ns. Fields may be read by key, too.
     """
 
     __module__ = "nvspan.ranks"
@@ -89,7 +88,7 @@ class ManyModules(Modules):
         self.has_backward = any(sums.get("has_backward", ()))
         self.has_gpu = any(sums.get("has_gpu", ()))
         self.ambiguous = sorted(set(summary.table("ambiguous modules").get("name", ())))
-        self.figures: list[dict[str, Any]] = []
+        self.figures: list[ModuleFigures] = []
         self.models: list[Module] = []
         self._by_name: dict[str, list[Module]] = {}
         for row in sorted(summary.modules(), key=_by_first):
@@ -98,8 +97,7 @@ class ManyModules(Modules):
             module.add(time, row.total)
             if row.time == 0:
                 module.calls += row.calls
-            kept = {column: getattr(row, column) for column in _COLUMNS}
-            self.figures.append({"model": model, "path": path, "time": time, **kept})
+            self.figures.append(row.into(ModuleFigures, model=model, path=path, time=time))
 
     def _module(self, model: str, path: str) -> Module:
         around = next((each for each in self.models if each.name == model), None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from nvspan import _reader
-from nvspan._results import JobProcess
+from nvspan._results.jobs import JobProcess, RankSteps
 from nvspan.recording.statistics import average, median
 
 _TYPICAL = 0  # Steps: state
@@ -19,9 +19,9 @@ class ManySteps:
     ``len()`` is the number of steps; times are ns.
 
     Attributes:
-        ranks: a dict for each process with steps, by its rank: `rank`, `host`, `path`, `process`
-            (its row of `ManyRecordings.processes`), `steps`, `total`; of the typical steps `mean`,
-            `median` and `max`, and `cpu` and `gpu`, the mean of each phase by its name.
+        ranks: a `RankSteps` for each process with steps, by its rank, whose fields may be read by
+            key as well: `rank`, `host`, `path`, `process`, `steps`, `total`; of the typical steps
+            `mean`, `median` and `max`, and `cpu` and `gpu`, the mean of each phase by its name.
         phases: the names of the phases, the one with the most time first.
         columns: a value for each step: `process` (a number that is the same wherever its file
             lies), `start` (on the clock of its machine), `duration`, `number`, `has_number`,
@@ -31,7 +31,7 @@ class ManySteps:
     __module__ = "nvspan.ranks"
 
     def __init__(self, summary: _reader.RankSummary, processes: list[JobProcess]) -> None:
-        self.columns: dict[str, Any] = summary.table("steps")
+        self.columns: dict[str, memoryview] = summary.table("steps")
         if not self.columns:
             raise ValueError("no steps are known: read_many(..., steps=True) looks for them")
         durations: dict[int, list[int]] = {}
@@ -43,23 +43,28 @@ class ManySteps:
             if state == _TYPICAL:
                 typical.setdefault(process, []).append(lasts)
         times = _phase_times(summary.table("phases"))
-        self.ranks: list[dict[str, Any]] = []
+        self.ranks: list[RankSteps] = []
         for at, about in enumerate(processes):
             key = about.process
             if key not in durations:
                 continue
             kept = typical.get(key) or durations[key]
             phases = times.get(key, {})
-            self.ranks.append({
-                "rank": about.rank, "host": about.host, "path": about.path,
-                "process": at, "steps": len(durations[key]), "total": sum(durations[key]),
-                "mean": average(kept), "median": median(kept), "max": max(kept),
-                "cpu": {phase: cpu / len(kept) for phase, (cpu, _) in phases.items()},
-                "gpu": {phase: gpu / len(kept) for phase, (_, gpu) in phases.items()},
-            })  # fmt: skip
+            rank = about.into(
+                RankSteps,
+                process=at,
+                steps=len(durations[key]),
+                total=sum(durations[key]),
+                mean=average(kept),
+                median=median(kept),
+                max=max(kept),
+                cpu={phase: cpu / len(kept) for phase, (cpu, _) in phases.items()},
+                gpu={phase: gpu / len(kept) for phase, (_, gpu) in phases.items()},
+            )
+            self.ranks.append(rank)
         sums: dict[str, float] = {}
         for row in self.ranks:
-            for phase, ns in row["cpu"].items():
+            for phase, ns in row.cpu.items():
                 sums[phase] = sums.get(phase, 0.0) + ns
         self.phases: list[str] = sorted(sums, key=lambda phase: (-sums[phase], phase))
 

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from nvspan._results import JobProcess
+from nvspan._results.jobs import Collective, JobProcess, RankCollective
 from nvspan.ranks.many import ManyRecordings
 from nvspan.ranks.steps import ManySteps
 from nvspan.recording import Recording
@@ -58,15 +58,15 @@ def unread_lines(job: ManyRecordings) -> list[str]:
 
 def steps_table(steps: ManySteps, most: int | None = None, as_markdown: bool = False) -> str:
     """A line for each rank, the slowest first: its typical step, by phase."""
-    rows = sorted(steps.ranks, key=lambda row: -row["median"])
+    rows = sorted(steps.ranks, key=lambda row: -row.median)
     shown = steps.phases[:_MOST_PHASES]
     cells = [
         [
-            "-" if row["rank"] is None else str(row["rank"]),
-            str(row["steps"]),
-            *(duration(row[key]) for key in ("median", "mean", "max")),
-            *(duration(row["cpu"].get(phase, 0.0)) for phase in shown),
-            printable(row["host"]),
+            _number(row.rank),
+            str(row.steps),
+            *map(duration, (row.median, row.mean, row.max)),
+            *(duration(row.cpu.get(phase, 0.0)) for phase in shown),
+            printable(row.host),
         ]
         for row in rows[:most]
     ]
@@ -75,25 +75,30 @@ def steps_table(steps: ManySteps, most: int | None = None, as_markdown: bool = F
 
 
 def collectives_table(
-    rows: list[dict[str, Any]], most: int | None = None, as_markdown: bool = False
+    rows: Sequence[Collective], most: int | None = None, as_markdown: bool = False
 ) -> str:
     """A line for each collective of each communicator, as `ManyRecordings.collectives` has them."""
-    by_rank = bool(rows) and "rank" in rows[0]
     cells = [
         [
-            *(["-" if row["rank"] is None else str(row["rank"])] if by_rank else []),
-            f"{row['count']:,}",
-            f"{row['bytes']:,.0f}",
-            *(duration(row[key]) if row["timed"] else "-" for key in ("total", *_OF_COLLECTIVES)),
-            "-" if row["ranks"] is None else str(row["ranks"]),
-            row["communicator"] or "-",
-            printable(row["name"]),
+            *([_number(row.rank)] if isinstance(row, RankCollective) else []),
+            f"{row.count:,}",
+            f"{row.bytes:,.0f}",
+            *(duration(row[key]) if row.timed else "-" for key in ("total", *_OF_COLLECTIVES)),
+            _number(row.ranks),
+            row.communicator or "-",
+            printable(row.name),
         ]
         for row in rows[:most]
     ]
     columns = ["count", "bytes", "total", *_OF_COLLECTIVES, "ranks", "communicator", "collective"]
+    if rows and isinstance(rows[0], RankCollective):
+        columns = ["rank", *columns]
     layout = markdown if as_markdown else aligned
-    return layout(["rank"] * by_rank + columns, cells, ("communicator", "collective"))
+    return layout(columns, cells, ("communicator", "collective"))
+
+
+def _number(value: int | None) -> str:
+    return "-" if value is None else str(value)
 
 
 def steps_csv(steps: ManySteps) -> tuple[list[str], list[dict[str, Any]]]:
