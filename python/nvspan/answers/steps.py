@@ -5,14 +5,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from nvspan.recording.frame import flat
 from nvspan.recording.steps import OTHER, WAITING, Steps
 from nvspan.recording.time_text import duration, percent
 from nvspan.report import text
 from nvspan.report.narrow import fitted
 from nvspan.report.render import as_csv
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nvspan.recording.steps import StepRow
 
 _IDLE_ENOUGH = 0.1  # of a step, for the GPU not to be what it waits for
 _SHORT_LEAD = 100_000  # ns: the GPU has nothing left to do when it gets work
@@ -93,7 +98,7 @@ def _of_idle(found: Steps, idle: float) -> tuple[str, str]:
     return "cpu", f"bound by {where}: {start}{during}{lead}"
 
 
-def difference(found: Steps, row: dict[str, Any]) -> list[tuple[str, float]]:
+def difference(found: Steps, row: StepRow) -> list[tuple[str, float]]:
     """The phases in which a step took longer or shorter than the typical one, the most first."""
     usual = found.typical.cpu
     least = _LEAST_EXCESS * found.typical.duration
@@ -179,7 +184,7 @@ def typical_table(found: Steps) -> tuple[list[str], list[list[str]]]:
     return heads, cells
 
 
-def _step_name(row: dict[str, Any]) -> str:
+def _step_name(row: StepRow) -> str:
     return f"#{row['index']}" if row["number"] is None else str(row["number"])
 
 
@@ -258,17 +263,10 @@ def as_json(found: Steps, top: int | None = None) -> str:
 
 def csv(found: Steps, top: int | None = None, escape_formulas: bool = False) -> str:
     """A row for each step, times in ns."""
-    kinds = ("cpu", "gpu", "idle") if found.has_work else ("cpu",)
-    rows = []
-    for row in found.rows()[:top]:
-        flat = {key: row[key] for key in ("index", "process", "thread", "number", "state", "start",
-                                          "duration")}  # fmt: skip
-        if found.has_work:
-            flat.update(
-                {key: row[key] for key in ("busy", "ops", "ahead", "behind", "waits", "wait_calls")}
-            )
-        for kind in kinds:
-            flat.update({f"{kind}.{phase}": value for phase, value in row[kind].items()})
-        rows.append(flat)
-    columns: Sequence[str] = list(rows[0]) if rows else ["index", "duration"]
-    return as_csv(rows, columns, escape_formulas)
+    rows = [flat(row) for row in found.rows()[:top]]
+    columns = ["index", "process", "thread", "number", "state", "start", "duration"]
+    if found.has_work:
+        columns += ["busy", "ops", "ahead", "behind", "waits", "wait_calls"]
+    kinds = ("cpu.", "gpu.", "idle.") if found.has_work else ("cpu.",)
+    columns += [name for name in found.names if name.startswith(kinds)]
+    return as_csv(rows, columns if rows else ["index", "duration"], escape_formulas)

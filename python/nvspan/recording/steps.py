@@ -15,12 +15,33 @@ from nvspan.recording.time_text import plain_cell, time_cell
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
+    from typing import Any, TypedDict
 
     from nvspan.recording.opened import OpenedFiles
 
     Pair = tuple[int, int]
     Names = dict[Pair, tuple[str | None, str]]
+
+    class StepRow(TypedDict):
+        """A step, as the columns of `Steps` have it; None: not known."""
+
+        index: int
+        process: int
+        thread: int
+        start: int
+        duration: int
+        busy: int
+        ops: int
+        waits: int
+        wait_calls: int
+        number: int | None
+        ahead: int | None
+        behind: int | None
+        state: str
+        cpu: dict[str, int]
+        gpu: dict[str, int]
+        idle: dict[str, int]
+
 
 OTHER, WAITING, COMMUNICATION = "other", "synchronising", "communication"
 STATES = ("typical", "warm-up", "outlier")
@@ -40,9 +61,9 @@ _PHASES = (
 _SURE = ("torch:*", "*:dataloader.next", "*:optimizer.step", "*#*")
 # Calls in which the CPU waits for the GPU.
 _WAITING = (
-    "cuda*Synchronize*", "cu*Synchronize*", "cudaMemcpy", "cudaMemcpy_v*", "synchronize",
+    *("cuda*Synchronize*", "cu*Synchronize*", "cudaMemcpy", "cudaMemcpy_v*", "synchronize"),
     "torch.cuda.synchronize",
-)  # fmt: skip
+)
 # The domains of the GPU's work as tools saw it: nsys, and torch's own profiler.
 _WORK = [WORK_DOMAIN, "kernel", "gpu_memcpy", "gpu_memset"]
 _NOT_KNOWN = -(2**63)
@@ -187,7 +208,7 @@ class Steps(Frame):
             raise KeyError(column)
         return memoryview(self._columns[kind])[phases.index(phase) :: len(phases)]
 
-    def rows(self, states: Iterable[str] = STATES) -> list[dict[str, Any]]:
+    def rows(self, states: Iterable[str] = STATES) -> list[StepRow]:
         """A dict for each step of these states, in their order; `cpu`, `gpu`, `idle` by phase."""
         columns = {name: memoryview(column) for name, column in self._columns.items()}
         return [self._row(columns, index) for index in self.places(states)]
@@ -201,33 +222,31 @@ class Steps(Frame):
         states_of = memoryview(self._columns["state"]).tolist()
         return [index for index, state in enumerate(states_of) if state in wanted]
 
-    def _row(self, columns: dict[str, memoryview], index: int) -> dict[str, Any]:
-        row: dict[str, Any] = {"index": index}
-        for name in (
-            "process",
-            "thread",
-            "start",
-            "duration",
-            "busy",
-            "ops",
-            "waits",
-            "wait_calls",
-        ):
-            row[name] = columns[name][index]
-        row["number"] = columns["number"][index] if columns["has_number"][index] else None
-        row["ahead"] = None if columns["ahead"][index] < 0 else columns["ahead"][index]
-        behind = columns["behind"][index]
-        row["behind"] = None if behind == _NOT_KNOWN else behind
-        row["state"] = STATES[columns["state"][index]]
-        for name, phases in (
-            ("cpu", self.phases),
-            ("gpu", self.phases),
-            ("idle", [*self.phases, WAITING]),
-        ):
+    def _row(self, columns: dict[str, memoryview], index: int) -> StepRow:
+        def by_phase(column: str, phases: Sequence[str]) -> dict[str, int]:
             first = index * len(phases)
-            values = columns[name][first : first + len(phases)]
-            row[name] = dict(zip(phases, values, strict=True))
-        return row
+            values = columns[column][first : first + len(phases)]
+            return dict(zip(phases, values, strict=True))
+
+        ahead, behind = columns["ahead"][index], columns["behind"][index]
+        return {
+            "index": index,
+            "process": columns["process"][index],
+            "thread": columns["thread"][index],
+            "start": columns["start"][index],
+            "duration": columns["duration"][index],
+            "busy": columns["busy"][index],
+            "ops": columns["ops"][index],
+            "waits": columns["waits"][index],
+            "wait_calls": columns["wait_calls"][index],
+            "number": columns["number"][index] if columns["has_number"][index] else None,
+            "ahead": None if ahead < 0 else ahead,
+            "behind": None if behind == _NOT_KNOWN else behind,
+            "state": STATES[columns["state"][index]],
+            "cpu": by_phase("cpu", self.phases),
+            "gpu": by_phase("gpu", self.phases),
+            "idle": by_phase("idle", [*self.phases, WAITING]),
+        }
 
     def _records(self) -> list[dict[str, Any]]:
         return [flat(row) for row in self.rows()]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
 _MOST_SHOWN = 30
@@ -91,9 +91,9 @@ def html_table(headings: Sequence[str], rows: Iterable[Sequence[str]], count: in
     )
 
 
-def flat(row: dict[str, Any]) -> dict[str, Any]:
+def flat(row: Mapping[str, object]) -> dict[str, object]:
     """A row whose dicts are columns of their own: ``cpu.forward``."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for key, value in row.items():
         if isinstance(value, dict):
             found.update((f"{key}.{inner}", of) for inner, of in value.items())
