@@ -20,6 +20,8 @@ from nvspan.recording.stats import Stats
 
 _GROUPS = ("name", "rank")
 _SUMMARIES = ("use", "write", "ignore")
+_RANK_WORDS = "slowest:K or a rank"
+_REMOVED_WORDS = ("medoid", "outliers")
 _KINDS_OF_LOSS = ("lost", "gaps", "overwritten", "orphans", "others")
 
 
@@ -197,9 +199,7 @@ class ManyRecordings:
         Raises:
             ValueError: another word, or a rank that is not there.
         """
-        from nvspan.ranks.choose import choose
-
-        return choose(which, self._rank_times())
+        return _choose(which, self._rank_times())
 
     def _rank_times(self) -> dict[int, float]:
         """The time of each rank: of its typical step, or from its first range to its last."""
@@ -262,6 +262,35 @@ def _marks(marks: list[MarkRow]) -> list[MarkRow]:
     return [MarkRow(domain, name, calls) for (domain, name), calls in counts.items()]
 
 
+def _choose(which: str, times: dict[int, float]) -> list[int]:
+    """The ranks that `which` names, each once, in its order; `times`: how long each rank took."""
+    if not times:
+        raise ValueError("no file says which rank it is of")
+    chosen: list[int] = []
+    for word in filter(None, (word.strip() for word in which.split(","))):
+        chosen += _of_word(word, times)
+    if not chosen:
+        raise ValueError(f"ranks must be {_RANK_WORDS}, not {which!r}")
+    return list(dict.fromkeys(chosen))
+
+
+def _of_word(word: str, times: dict[int, float]) -> list[int]:
+    name, _, count = word.partition(":")
+    if name == "slowest" and (not count or (count.isdigit() and int(count) > 0)):
+        slowest = sorted(times, key=lambda rank: (-times[rank], rank))
+        return slowest[: int(count or 1)]
+    if word in _REMOVED_WORDS:
+        raise ValueError(
+            f"ranks {word!r} is not supported: give ranks by number, as 3,7, or slowest:K "
+            "('nvspan steps FOLDER' lists them)"
+        )
+    if word.isdigit():
+        if int(word) not in times:
+            raise ValueError(f"no file is of rank {word}; there are {min(times)} to {max(times)}")
+        return [int(word)]
+    raise ValueError(f"ranks must be {_RANK_WORDS}, not {word!r}")
+
+
 def reduce(
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     executor: object,
@@ -276,26 +305,15 @@ def reduce(
     unread: dict[str, str] = {}
     problems: list[tuple[str, str]] = []
     notes: list[tuple[str, str]] = []
-    finished = 0
-
-    def done(count: int) -> None:
-        nonlocal finished
-        finished += count
-        if progress is not None:
-            progress(finished / len(names))
-
-    workers = pool.Pool(executor)
-    try:
-        work = functools.partial(mapping.summarize, job=job)
-        for part in pool.run(workers, work, names, unread.__setitem__, done):
-            whole.merge(_reader.RankSummary.read(part.summary))
-            unread.update(part.unread)
-            problems += part.problems
-            notes += part.notes
-    finally:
-        workers.close()
+    work = functools.partial(mapping.summarize, job=job)
+    for part in pool.run_all(executor, work, names, unread.__setitem__, progress):
+        whole.merge(_reader.RankSummary.read(part.summary))
+        unread.update(part.unread)
+        problems += part.problems
+        notes += part.notes
     if len(unread) == len(names):
         some = "; ".join(f"{path}: {why}" for path, why in sorted(unread.items())[:3])
         raise ValueError(f"none of {len(names)} files can be read: {some}")
-    return ManyRecordings(names, whole, job, dict(sorted(unread.items())), sorted(problems),
-                          sorted(notes))  # fmt: skip
+    return ManyRecordings(
+        names, whole, job, dict(sorted(unread.items())), sorted(problems), sorted(notes)
+    )

@@ -136,6 +136,29 @@ def run(
         done(1)
 
 
+def run_all(
+    executor: object,
+    work: Work[Result],
+    files: Sequence[str],
+    lost: Callable[[str, str], None],
+    progress: Callable[[float], object] | None,
+) -> Iterator[Result]:
+    """As `run`, on a pool that is closed at the end; `progress` gets the part that is done."""
+    finished = 0
+
+    def done(count: int) -> None:
+        nonlocal finished
+        finished += count
+        if progress is not None:
+            progress(finished / len(files))
+
+    workers = Pool(executor)
+    try:
+        yield from run(workers, work, files, lost, done)
+    finally:
+        workers.close()
+
+
 def _wait(running: dict[futures.Future[Result], Sequence[str]]) -> tuple[Any, Any]:
     """The futures that are done; those of Dask's and MPI's executors are of the same class."""
     return futures.wait(running, return_when=futures.FIRST_COMPLETED)

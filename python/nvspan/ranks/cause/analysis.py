@@ -38,8 +38,7 @@ def ranks(
     job, files = collectives.read_job(
         names, executor, domains=domains, step=step, progress=progress
     )
-    rows = files.files
-    if rows == 0 or not job.rank_count():
+    if not job.rank_count():
         raise ValueError("; ".join(files.problems) or "the files have no collectives")
     job.analyse(_of_ranks(job, priors))
     found = Ranks(job, files)

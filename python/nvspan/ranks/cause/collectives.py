@@ -99,7 +99,6 @@ class Files:
         self.problems: list[str] = []
         #: What is damaged in files that were read: path and sentence.
         self.damage: list[tuple[str, str]] = []
-        self.files = 0
 
 
 def read_job(
@@ -120,25 +119,12 @@ def read_job(
     found = Files()
     traces: dict[str, bytes] = {}
     left: dict[str, str] = {}
-    finished = 0
-
-    def done(count: int) -> None:
-        nonlocal finished
-        finished += count
-        if progress is not None:
-            progress(finished / len(paths))
-
-    workers = pool.Pool(executor)
-    try:
-        work = functools.partial(traced.trace, wanted=traced.Wanted(tuple(domains), step))
-        for part in pool.run(workers, work, paths, left.__setitem__, done):
-            traces.update(part.traces)
-            left.update(part.unread)
-            found.damage += part.problems
-    finally:
-        workers.close()
+    work = functools.partial(traced.trace, wanted=traced.Wanted(tuple(domains), step))
+    for part in pool.run_all(executor, work, paths, left.__setitem__, progress):
+        traces.update(part.traces)
+        left.update(part.unread)
+        found.damage += part.problems
     found.damage.sort()
-    found.files = len(traces)
     for path in paths:
         of_file = traces.pop(path, b"")
         if path in left:
