@@ -70,23 +70,23 @@ def layers(*filters):
 
 
 def test_a_row_for_each_range():
-    rows = {row["name"]: row for row in layers().ranges()}
+    rows = {row.name: row for row in layers().ranges()}
     assert list(rows) == ["forward", "layers.0"]
     row = rows["layers.0"]
     times = (20928, 2784, 5280)
-    assert (row["domain"], row["kind"], row["results"]) == ("torch", PUSH, 3)
-    assert (row["time"], row["mean"]) == (sum(times), pytest.approx(sum(times) / 3))
+    assert (row.domain, row.kind, row.results) == ("torch", PUSH, 3)
+    assert (row.time, row.mean) == (sum(times), pytest.approx(sum(times) / 3))
     table = list(csv.DictReader(io.StringIO((DATA / "layers.csv").read_text())))[1:]
     parts = [float(r["sm__throughput.avg.pct_of_peak_sustained_elapsed"]) for r in table]
-    assert row["sm"] == pytest.approx(sum(t * p for t, p in zip(times, parts, strict=True))
+    assert row.sm == pytest.approx(sum(t * p for t, p in zip(times, parts, strict=True))
                                       / sum(times), abs=0.1)  # fmt: skip
-    assert row["limiter"] == "latency: too few blocks, 0.093 of what the GPU holds at once"
-    assert row["stalls"].startswith("global memory ")
-    assert rows["forward"]["time"] == row["time"]
+    assert row.limiter == "latency: too few blocks, 0.093 of what the GPU holds at once"
+    assert row.stalls.startswith("global memory ")
+    assert rows["forward"].time == row.time
 
 
 def test_filters_choose_the_ranges():
-    assert [row["name"] for row in layers(RangeFilter("forward", domain="torch")).ranges()] == [
+    assert [row.name for row in layers(RangeFilter("forward", domain="torch")).ranges()] == [
         "forward"
     ]
     assert layers(RangeFilter("layers.1", domain="torch")).ranges() == []
@@ -95,35 +95,41 @@ def test_filters_choose_the_ranges():
 
 def test_a_row_for_each_kernel():
     rows = layers().kernels(["launch__registers_per_thread"])
-    assert [row["grid"] for row in rows] == ["8x16x1", "128x1x1", "256x1x1"]
-    assert [row["block"] for row in rows] == ["64x1x1", "128x1x1", "32x4x1"]
-    assert [row["range"] for row in rows] == ["torch:layers.0"] * 3
-    assert [row["time"] for row in rows] == [20928, 2784, 5280]
-    assert rows[0]["launch__registers_per_thread"] == 80
-    assert rows[0]["kernel"].startswith("sm80_xmma_gemm_f32f32")
-    assert [row["process"] for row in rows] == [1414] * 3
+    assert [row.grid for row in rows] == ["8x16x1", "128x1x1", "256x1x1"]
+    assert [row.block for row in rows] == ["64x1x1", "128x1x1", "32x4x1"]
+    assert [row.range for row in rows] == ["torch:layers.0"] * 3
+    assert [row.time for row in rows] == [20928, 2784, 5280]
+    assert rows[0].metrics["launch__registers_per_thread"] == 80
+    assert rows[0].kernel.startswith("sm80_xmma_gemm_f32f32")
+    assert [row.process for row in rows] == [1414] * 3
 
 
 def test_further_metrics_of_a_range():
     (_, row) = layers().ranges([TIME, "launch__grid_size", "gpu__time_duration.max", "absent__x",
                                 "launch__cluster_scheduling_policy"])  # fmt: skip
-    assert (row[TIME], row["gpu__time_duration.max"]) == (28992, 20928)
-    assert row["launch__grid_size"] == pytest.approx(
+    metrics = row.metrics
+    assert (metrics[TIME], metrics["gpu__time_duration.max"]) == (28992, 20928)
+    assert metrics["launch__grid_size"] == pytest.approx(
         (20928 * 128 + 2784 * 128 + 5280 * 256) / 28992
     )
-    assert (row["absent__x"], row["launch__cluster_scheduling_policy"]) == (None, "PolicySpread")
+    assert (metrics["absent__x"], metrics["launch__cluster_scheduling_policy"]) == (
+        None,
+        "PolicySpread",
+    )
 
 
 def test_a_column_that_is_asked_for_by_its_name_keeps_its_values():
     result = layers()
     assert result.ranges(["time", "limiter"]) == result.ranges()
     assert result.kernels(["time", "grid"]) == result.kernels()
-    assert tables.formatted(result, "csv", metrics=["time"]) == tables.formatted(result, "csv")
-    assert tables.formatted(result, "table", metrics=["time"]) == str(result)
+    assert tables.formatted(result.table(metrics=["time"]), "csv") == tables.formatted(
+        result.table(), "csv"
+    )
+    assert tables.formatted(result.table(metrics=["time"]), "table") == str(result)
 
 
 def test_a_metric_in_a_table_has_all_its_digits():
-    shown = tables.formatted(layers(), "table", metrics=[TIME]).splitlines()
+    shown = tables.formatted(layers().table(metrics=[TIME]), "table").splitlines()
     assert shown[2].split()[-1] == "28,992"
     assert tables._cell(TIME, 43424.0) == "43,424"
 
@@ -133,12 +139,13 @@ def test_the_forms_of_a_table():
     text = str(result).splitlines()
     assert text[0].split()[:5] == ["range", "results", "time", "mean", "sm"]
     assert text[2].split()[:4] == ["torch:layers.0", "3", "28.992", "us"]
-    rows = list(csv.DictReader(io.StringIO(tables.formatted(result, "csv", metrics=[TIME]))))
+    document = tables.formatted(result.table(metrics=[TIME]), "csv")
+    rows = list(csv.DictReader(io.StringIO(document)))
     assert [row["name"] for row in rows] == ["forward", "layers.0"]
     assert float(rows[1][TIME]) == 28992
-    assert json.loads(tables.formatted(result, "json")) == result.ranges()
-    assert tables.formatted(result, "markdown", kernels=True).count("\n") == 4
-    kernels = tables.formatted(result, "table", kernels=True).splitlines()
+    assert json.loads(tables.formatted(result.table(), "json")) == result.table().records()
+    assert tables.formatted(result.table(kernels=True), "markdown").count("\n") == 4
+    kernels = tables.formatted(result.table(kernels=True), "table").splitlines()
     assert kernels[1].split()[1] == f"{result.results[0].name[:57]}..."
     assert "<td>torch:layers.0</td>" in result._repr_html_()
     assert str(NcuResult([])) == "no ranges were profiled"
@@ -224,20 +231,20 @@ def test_two_results_beside_each_other():
         [type(r)(**{**r.__dict__, "metrics": {**r.metrics, TIME: 2 * r.metrics[TIME]}})
          for r in slower.results[:2]]
     )  # fmt: skip
-    rows = tables.compare(slower, doubled)
-    assert [row["name"] for row in rows] == ["forward", "layers.0"]
-    assert rows[0]["change"] == pytest.approx(23712 / (28992 / 3) - 1)
-    assert (rows[0]["results_before"], rows[0]["results_after"]) == (3, 2)
-    (alone,) = tables.compare(
-        NcuResult([]), NcuResult(slower.results, [RangeFilter("forward", domain="torch")])
-    )
-    assert (alone["time_before"], alone["change"], alone["time_after"]) == (None, None, 28992)
+    rows = tables.compare(slower.ranges(), doubled.ranges())
+    assert [row.name for row in rows] == ["forward", "layers.0"]
+    assert rows[0].change == pytest.approx(23712 / (28992 / 3) - 1)
+    assert (rows[0].before.results, rows[0].after.results) == (3, 2)
+    one = NcuResult(slower.results, [RangeFilter("forward", domain="torch")])
+    (alone,) = tables.compare([], one.ranges())
+    record = alone.as_dict()
+    assert (record["time_before"], record["change"], record["time_after"]) == (None, None, 28992)
     headings, cells = tables.compared(rows)
     assert len(headings) == len(cells[0])
     assert "occupancy before" in headings
     bare = NcuResult([type(r)(**{**r.__dict__, "metrics": {TIME: r.metrics[TIME]}})
                       for r in slower.results])  # fmt: skip
-    headings, cells = tables.compared(tables.compare(bare, bare))
+    headings, cells = tables.compared(tables.compare(bare.ranges(), bare.ranges()))
     assert headings == [
         "range",
         "results before",

@@ -14,6 +14,7 @@ from nvspan.cli.common.reading import emit, note, opened
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX
 from nvspan.nsight.results import details, tables
 from nvspan.nsight.results.result import NcuResult, range_names, read_reports, within
+from nvspan.nsight.results.rows import ComparedRow, KernelRow, RangeRow
 from nvspan.recording.nearest import hint
 from nvspan.report import render, text
 
@@ -97,17 +98,10 @@ def show(parser: Parser, options: argparse.Namespace, words: Sequence[str]) -> i
         return _compare(options, before, result)
     if options.page:
         return _details(parser, options, result)
-    columns = tables.KERNEL_COLUMNS if options.kernels else tables.RANGE_COLUMNS
+    columns = (KernelRow if options.kernels else RangeRow).columns()
     note(_absent_metrics(result, options.metrics, columns))
-    return emit(
-        tables.formatted(
-            result,
-            options.format,
-            kernels=options.kernels,
-            metrics=options.metrics,
-            escape=options.escape_formulas,
-        )
-    )
+    table = result.table(kernels=options.kernels, metrics=options.metrics)
+    return emit(tables.formatted(table, options.format, escape=options.escape_formulas))
 
 
 def _read(parser: Parser, options: argparse.Namespace, files: Sequence[str]) -> NcuResult:
@@ -128,25 +122,26 @@ def _absent_metrics(result: NcuResult, metrics: Sequence[str], columns: Sequence
 
 
 def _compare(options: argparse.Namespace, before: NcuResult, after: NcuResult) -> int:
-    rows = tables.compare(before, after)
+    rows = tables.compare(before.ranges(), after.ranges())
+    records = [row.as_dict() for row in rows]
     if options.format == "json":
-        failed = emit(json.dumps(rows, indent=1))
+        failed = emit(json.dumps(records, indent=1))
     elif options.format == "csv":
-        failed = emit(render.as_csv(rows, tables.COMPARE_COLUMNS, options.escape_formulas))
+        failed = emit(render.as_csv(records, ComparedRow.columns(), options.escape_formulas))
     else:
         headings, cells = tables.compared(rows)
         layout = text.markdown if options.format == "markdown" else text.aligned
         failed = emit(layout(headings, cells, tables.LEFT) if rows else "no ranges")
     threshold = _THRESHOLD if options.threshold is None else options.threshold
-    slower = any((row["change"] or 0) > threshold for row in rows)
+    slower = any((row.change or 0) > threshold for row in rows)
     return 1 if failed or (options.fail and slower) else 0
 
 
 def _details(parser: Parser, options: argparse.Namespace, result: NcuResult) -> int:
     rows = opened(parser, lambda: details.detail_rows(result, options.ncu))
     if options.section:
-        sections = list(dict.fromkeys(row["section"] for row in rows if row["metric"]))
-        rows = [row for row in rows if details.is_section(row["section"], options.section)]
+        sections = list(dict.fromkeys(str(row.section) for row in rows if row.metric))
+        rows = [row for row in rows if details.is_section(row.section, options.section)]
         if sections and not rows:
             note([f"no result has a section {options.section!r}; there are {', '.join(sections)}"])
     return emit(details.formatted(rows, options.format, escape=options.escape_formulas))

@@ -154,7 +154,8 @@ class Session:
         options = self._options
         if len(result) and not options.no_report:
             wanted = [name for name in options.metrics if "__" in name]
-            shown = formatted(result, options.format, kernels=options.kernels, metrics=wanted)
+            table = result.table(kernels=options.kernels, metrics=wanted)
+            shown = formatted(table, options.format)
             sys.stderr.write(printable_lines(shown).rstrip("\n") + "\n")
         if said or len(result) or not is_launched(self._command):
             self._explain(result, said, filters)

@@ -7,8 +7,7 @@ from __future__ import annotations
 import csv
 import re
 import subprocess
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from nvspan.nsight.results.profiled import (
     GRAPH,
@@ -20,6 +19,7 @@ from nvspan.nsight.results.profiled import (
     Profiled,
     domain_of,
 )
+from nvspan.nsight.results.rows import DetailRow, KernelRow
 
 # Types and values of payload, color and message follow a range's domain and name. None of them has
 # quotes around it, and the name may have any character, but the message is the name again.
@@ -30,7 +30,6 @@ _RANGE = re.compile(
     re.DOTALL,
 )
 _DETAILS = {
-    "id": "ID",
     "section": "Section Name",
     "metric": "Metric Name",
     "value": "Metric Value",
@@ -51,16 +50,22 @@ def read(path: str, ncu: str) -> list[Profiled]:
     return parse(_printed(path, ncu, "raw", "--print-units", "base"), path)
 
 
-def read_details(path: str, ncu: str) -> list[dict[str, Any]]:
-    """The page "details" of the results in a report: a row for each metric of a section and for
-    each rule, with the keys of `_DETAILS`.
+def read_details(path: str, ncu: str, kernels: Mapping[int, KernelRow]) -> list[DetailRow]:
+    """The page "details" of the `kernels` in a report, which are given by their numbers: a row for
+    each metric of a section and for each rule.
 
     Raises:
         ValueError, OSError: as `read`.
     """
     names, rows = _table(_printed(path, ncu, "details"))
-    cells = [dict(zip(names, row, strict=False)) for row in rows]  # rows may lack the last columns
-    return [{key: _value(row.get(column, "")) for key, column in _DETAILS.items()} for row in cells]
+    found = []
+    for row in rows:
+        cells = dict(zip(names, row, strict=False))  # rows may lack the last columns
+        number = _whole(cells, "ID")
+        if number is not None and number in kernels:
+            values = {key: _value(cells.get(column, "")) for key, column in _DETAILS.items()}
+            found.append(kernels[number].into(DetailRow, **values))
+    return found
 
 
 def _printed(path: str, ncu: str, page: str, *options: str) -> str:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 PUSH_POP, START_END = "push_pop", "start_end"
@@ -70,7 +70,3 @@ class Profiled:
             if isinstance(value, (int, float)):
                 return float(value)
         return None
-
-    def stack(self, domain: str | None) -> Sequence[str]:
-        """The push/pop ranges of a domain, from the outermost to the innermost."""
-        return [r.name for r in self.ranges if r.domain == domain and r.kind == PUSH_POP]

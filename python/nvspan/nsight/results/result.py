@@ -14,9 +14,13 @@ from nvspan.nsight.ranges.range_filter import RangeFilter, pattern_of
 from nvspan.nsight.results import csv_reader
 from nvspan.nsight.results.limiter import MEMORY, OCCUPANCY, SM, TIME, first, limiter, stalls
 from nvspan.nsight.results.profiled import PUSH_POP, START_END, OpenRange, Profiled
-from nvspan.nsight.results.tables import KERNEL_COLUMNS, RANGE_COLUMNS, as_html, formatted
+from nvspan.nsight.results.rows import KernelRow, Metric, RangeRow
+from nvspan.nsight.results.tables import Table, as_html, formatted
 
 _SHOWN_STALLS = 2
+
+Range = tuple[str | None, str | None, str | None]  # domain, name, kind
+_NO_RANGE = (None, None, None)
 
 
 class NcuResult:
@@ -38,51 +42,65 @@ class NcuResult:
     def __len__(self) -> int:
         return len(self.results)
 
-    def ranges(self, metrics: Iterable[str] = ()) -> list[dict[str, Any]]:
+    def ranges(self, metrics: Iterable[str] = ()) -> list[RangeRow]:
         """A row for each range: those that the filters name, else all.
 
         A kernel counts in every range that is around it. Kernels in no range, if all are asked
         for, have a row without a name.
 
         Args:
-            metrics: further ones by ncu's names, each a key of the rows.
+            metrics: further ones by ncu's names, for `RangeRow.metrics`.
 
         Returns:
-            Dicts with the keys of `RANGE_COLUMNS`: time and mean in ns, sm, memory and occupancy
-            in percent of what is possible, weighted by time. What ncu was not asked for is None.
+            Rows with the fields domain, name, kind, results, processes, time and mean (ns), sm,
+            memory and occupancy (percent of what is possible, weighted by time), stalls, limiter
+            and metrics. What ncu was not asked for is None.
         """
-        wanted = _further(metrics, RANGE_COLUMNS)
-        of: dict[tuple[str | None, str | None, str | None], list[Profiled]] = {}
+        wanted = _further(metrics, RangeRow.columns())
+        results_of: dict[Range, list[Profiled]] = {}
         for result in self.results:
             found = self._ranges_of(result)
-            if not found and not self.filters:
-                of.setdefault((None, None, None), []).append(result)
-            for key in dict.fromkeys((each.domain, each.name, each.kind) for each in found):
-                of.setdefault(key, []).append(result)
-        return [_row(*key, results, wanted) for key, results in of.items()]
+            keys: list[Range] = [(each.domain, each.name, each.kind) for each in found]
+            if not (keys or self.filters):
+                keys = [_NO_RANGE]
+            for key in dict.fromkeys(keys):
+                results_of.setdefault(key, []).append(result)
+        return [_row(key, results, wanted) for key, results in results_of.items()]
 
-    def kernels(self, metrics: Iterable[str] = ()) -> list[dict[str, Any]]:
-        """A row for each result, with the keys of `KERNEL_COLUMNS` and of `metrics`.
+    def kernels(self, metrics: Iterable[str] = ()) -> list[KernelRow]:
+        """A row for each result, with `metrics` by ncu's names.
 
         ``range`` is the innermost range that the filters name, else the innermost of all, as
         ``domain:name``.
         """
-        wanted = _further(metrics, KERNEL_COLUMNS)
-        rows = []
-        for result in self.results:
-            summary = _summary([result], wanted)
-            rows.append({
-                "report": result.report, "number": result.number, "process": result.process,
-                "range": self._innermost(result), "kernel": result.name, "workload": result.kind,
-                "device": result.device, "stream": result.stream,
-                "grid": "x".join(map(str, result.grid)), "block": "x".join(map(str, result.block)),
-                **{key: summary[key] for key in (*KERNEL_COLUMNS[10:], *wanted)},
-            })  # fmt: skip
-        return rows
+        wanted = _further(metrics, KernelRow.columns())
+        return [
+            _row(_NO_RANGE, [result], wanted).into(
+                KernelRow,
+                report=result.report,
+                number=result.number,
+                process=result.process,
+                range=self._innermost(result),
+                kernel=result.name,
+                workload=result.kind,
+                device=result.device,
+                stream=result.stream,
+                grid="x".join(map(str, result.grid)),
+                block="x".join(map(str, result.block)),
+            )
+            for result in self.results
+        ]
 
     def metric_names(self) -> list[str]:
         """The names of all metrics that any result has."""
         return sorted({name for result in self.results for name in result.metrics})
+
+    def table(self, *, kernels: bool = False, metrics: Iterable[str] = ()) -> Table:
+        """The rows of `ranges` or `kernels` with their columns."""
+        kind = KernelRow if kernels else RangeRow
+        wanted = _further(metrics, kind.columns())
+        rows = self.kernels(wanted) if kernels else self.ranges(wanted)
+        return Table([*kind.columns(), *wanted], rows)
 
     def to_pandas(self, *, kernels: bool = False, metrics: Iterable[str] = ()) -> Any:
         """The rows as a pandas DataFrame.
@@ -92,8 +110,8 @@ class NcuResult:
         """
         import pandas
 
-        rows, columns = self._records(kernels, metrics)
-        return pandas.DataFrame.from_records(rows, columns=columns)
+        table = self.table(kernels=kernels, metrics=metrics)
+        return pandas.DataFrame.from_records(table.records(), columns=list(table.columns))
 
     def to_arrow(self, *, kernels: bool = False, metrics: Iterable[str] = ()) -> Any:
         """The rows as a pyarrow Table.
@@ -103,16 +121,9 @@ class NcuResult:
         """
         import pyarrow
 
-        rows, columns = self._records(kernels, metrics)
-        return pyarrow.table({name: [row[name] for row in rows] for name in columns})
-
-    def _records(
-        self, kernels: bool, metrics: Iterable[str]
-    ) -> tuple[list[dict[str, Any]], list[str]]:
-        columns = KERNEL_COLUMNS if kernels else RANGE_COLUMNS
-        wanted = _further(metrics, columns)
-        rows = self.kernels(wanted) if kernels else self.ranges(wanted)
-        return rows, [*columns, *wanted]
+        table = self.table(kernels=kernels, metrics=metrics)
+        records = table.records()
+        return pyarrow.table({name: [row[name] for row in records] for name in table.columns})
 
     def _ranges_of(self, result: Profiled) -> list[OpenRange]:
         if not self.filters:
@@ -127,13 +138,13 @@ class NcuResult:
         return chosen.name if chosen.domain is None else f"{chosen.domain}:{chosen.name}"
 
     def __str__(self) -> str:
-        return formatted(self, "table")
+        return formatted(self.table(), "table")
 
     def __repr__(self) -> str:
         return f"<NcuResult of {len(self.results)} results>"
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return as_html(self.table())
 
 
 def read_reports(
@@ -214,34 +225,31 @@ def _further(metrics: Iterable[str], columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(metrics) if name not in columns)
 
 
-def _row(
-    domain: str | None, name: str | None, kind: str | None, results: list[Profiled],
-    metrics: tuple[str, ...],
-) -> dict[str, Any]:  # fmt: skip
-    return {
-        "domain": domain, "name": name, "kind": kind, "results": len(results),
-        "processes": len({(each.report, each.process) for each in results}),
-        **_summary(results, metrics),
-    }  # fmt: skip
-
-
-def _summary(results: list[Profiled], metrics: tuple[str, ...]) -> dict[str, Any]:
+def _row(of: Range, results: Sequence[Profiled], metrics: Iterable[str]) -> RangeRow:
     """The figures of results together."""
     times = [result.number_of(*TIME) for result in results]
     known = [time for time in times if time is not None]
     total = sum(known) if known else None
     means = _means(results, [time or 0.0 for time in times] if total else [1.0] * len(results))
-    return {
-        "time": total, "mean": total / len(known) if total is not None else None,
-        "sm": first(means, SM), "memory": first(means, MEMORY),
-        "occupancy": first(means, OCCUPANCY),
-        "stalls": ", ".join(f"{r} {p:.0%}" for r, p in stalls(means)[:_SHOWN_STALLS]) or None,
-        "limiter": limiter(means),
-        **{name: combined(name, results, means) for name in metrics},
-    }  # fmt: skip
+    domain, name, kind = of
+    return RangeRow(
+        domain=domain,
+        name=name,
+        kind=kind,
+        results=len(results),
+        processes=len({(each.report, each.process) for each in results}),
+        time=total,
+        mean=total / len(known) if total is not None else None,
+        sm=first(means, SM),
+        memory=first(means, MEMORY),
+        occupancy=first(means, OCCUPANCY),
+        stalls=", ".join(f"{r} {p:.0%}" for r, p in stalls(means)[:_SHOWN_STALLS]) or None,
+        limiter=limiter(means),
+        metrics={name: combined(name, results, means) for name in metrics},
+    )
 
 
-def _means(results: list[Profiled], weights: list[float]) -> dict[str, float]:
+def _means(results: Sequence[Profiled], weights: Sequence[float]) -> dict[str, float]:
     """Every number that the results have, averaged over those that have it."""
     sums: dict[str, float] = {}
     whole: dict[str, float] = {}
@@ -253,7 +261,7 @@ def _means(results: list[Profiled], weights: list[float]) -> dict[str, float]:
     return {name: value / whole[name] for name, value in sums.items() if whole[name]}
 
 
-def combined(name: str, results: list[Profiled], means: Mapping[str, float]) -> Any:
+def combined(name: str, results: Sequence[Profiled], means: Mapping[str, float]) -> Metric:
     """One value of a metric for several results: the sum of sums, the largest of maxima, the
     smallest of minima, and else the average by time. Text where all have the same."""
     values = [result.metrics[name] for result in results if name in result.metrics]

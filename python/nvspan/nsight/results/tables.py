@@ -6,140 +6,126 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from nvspan.nsight.results.rows import ComparedRow, KernelRow, RangeRow, Row
 from nvspan.recording.time_text import duration, percent
 from nvspan.report import render, text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nvspan.nsight.results.result import NcuResult
-
-RANGE_COLUMNS = ("domain", "name", "kind", "results", "processes", "time", "mean", "sm", "memory",
-                 "occupancy", "stalls", "limiter")  # fmt: skip
-KERNEL_COLUMNS = ("report", "number", "process", "range", "kernel", "workload", "device", "stream",
-                  "grid", "block", "time", "sm", "memory", "occupancy", "stalls",
-                  "limiter")  # fmt: skip
-_MOST_NAME = 60
+LEFT = ("range", "kernel", "top stalls", "limiter", "limiter before", "limiter after")
+_MAX_NAME = 60
 _TIMES = ("time", "mean")
 _PARTS = ("sm", "memory", "occupancy")
-LEFT = ("range", "kernel", "top stalls", "limiter", "limiter before", "limiter after")
-_COMPARED = ("time", "mean", *_PARTS)
-COMPARE_COLUMNS = ("domain", "name", "kind", "change",
-                   *(f"{key}_{side}" for side in ("before", "after")
-                     for key in ("results", *_COMPARED, "limiter")))  # fmt: skip
+# Columns of ranges that say nothing where this one is 1 throughout.
+_TRIVIAL = {"processes": "processes", "mean": "results"}
 
 
-def _label(row: dict[str, Any]) -> str:
-    if row["name"] is None:
+@dataclass(frozen=True)
+class Table:
+    """Rows, and the names of their columns."""
+
+    columns: Sequence[str]
+    rows: Sequence[Row]
+
+    def records(self) -> list[dict[str, object]]:
+        """A dict for each row, with the columns as keys."""
+        return [row.as_dict() for row in self.rows]
+
+
+def _label(row: RangeRow | ComparedRow) -> str:
+    if row.name is None:
         return "(no range)"
-    return text.label(row["domain"], row["name"]) + (
-        " (start/end)" if row["kind"] == "start_end" else ""
-    )
+    return text.label(row.domain, row.name) + " (start/end)" * (row.kind == "start_end")
 
 
-def _cell(column: str, value: Any) -> str:
+def _cell(column: str, value: object) -> str:
     if value is None:
         return ""
-    if column in _TIMES:
-        return duration(value)
-    if column in _PARTS:
-        return f"{value:.1f} %"
-    if isinstance(value, int) and "__" in column:
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    if isinstance(value, (int, float)):
+        if column in _TIMES:
+            return duration(value)
+        if column in _PARTS:
+            return f"{value:.1f} %"
+        if isinstance(value, float):
+            return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+        return f"{value:,}" if "__" in column else str(value)
     return text.printable(str(value))
 
 
-def _shape(
-    result: NcuResult, *, kernels: bool, metrics: Sequence[str]
-) -> tuple[list[str], list[list[str]]]:
+def _shown(row: Row) -> dict[str, object]:
+    """What is shown of a row, by column."""
+    if isinstance(row, RangeRow):
+        return {**row.as_dict(), "range": _label(row)}
+    assert isinstance(row, KernelRow)
+    name = row.kernel
+    short = name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 3]}..."
+    return {**row.as_dict(), "kernel": short}
+
+
+def _shape(table: Table) -> tuple[list[str], list[list[str]]]:
     """Headings and cells; columns that are empty throughout are left out."""
-    rows, columns = result._records(kernels, metrics)
-    # What a label or a range has is no column of its own.
-    columns = columns[3:] if kernels else ["range", *columns[3:]]
-    for row in rows:
-        if kernels:
-            row["kernel"] = _short(row["kernel"])
-        else:
-            row["range"] = _label(row)
-    if not kernels and all(row["processes"] == 1 for row in rows):
-        columns.remove("processes")
-    if not kernels and all(row["results"] == 1 for row in rows):
-        columns.remove("mean")
-    shown = [name for name in columns if any(row[name] is not None for row in rows)]
-    cells = [[_cell(name, row[name]) for name in shown] for row in rows]
-    return ["top stalls" if name == "stalls" else name for name in shown], cells
+    rows = [_shown(row) for row in table.rows]
+    # The label of a range stands for the first three; of a kernel, they are left out.
+    columns = [
+        name
+        for name in dict.fromkeys(["range", *table.columns[3:]])
+        if any(row[name] is not None for row in rows)
+        and not all(row.get(_TRIVIAL.get(name, "")) == 1 for row in rows)
+    ]
+    cells = [[_cell(name, row[name]) for name in columns] for row in rows]
+    return ["top stalls" if name == "stalls" else name for name in columns], cells
 
 
-def _short(name: str) -> str:
-    """The name of a kernel, as long as it can be read in a table."""
-    return name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 3]}..."
-
-
-def formatted(
-    result: NcuResult,
-    form: str,
-    *,
-    kernels: bool = False,
-    metrics: Sequence[str] = (),
-    escape: bool = False,
-) -> str:
-    """The result as "table", "csv", "json" or "markdown"."""
-    if form in ("csv", "json"):
-        rows, columns = result._records(kernels, metrics)
-        return render.as_csv(rows, columns, escape) if form == "csv" else json.dumps(rows, indent=1)
-    headings, cells = _shape(result, kernels=kernels, metrics=metrics)
+def formatted(table: Table, form: str, *, escape: bool = False) -> str:
+    """The table as "table", "csv", "json" or "markdown"."""
+    if form == "csv":
+        return render.as_csv(table.records(), table.columns, escape)
+    if form == "json":
+        return json.dumps(table.records(), indent=1)
+    headings, cells = _shape(table)
     layout = text.markdown if form == "markdown" else text.aligned
     return layout(headings, cells, LEFT) if cells else "no ranges were profiled"
 
 
-def as_html(result: NcuResult) -> str:
+def as_html(table: Table) -> str:
     """A table for notebooks."""
-    headings, cells = _shape(result, kernels=False, metrics=())
+    headings, cells = _shape(table)
     lines = [("th", headings), *(("td", line) for line in cells)]
     rows = ("".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line) for tag, line in lines)
     return "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 
-def compare(before: NcuResult, after: NcuResult) -> list[dict[str, Any]]:
-    """A row for each range of either, with the figures of both and the change of the mean time of
-    a result as a part of one; what takes most time first."""
-    sides = [
-        {(r["domain"], r["name"], r["kind"]): r for r in side.ranges()} for side in (before, after)
-    ]
+def compare(before: Sequence[RangeRow], after: Sequence[RangeRow]) -> list[ComparedRow]:
+    """A row for each range of either; what takes most time first."""
+    old, new = ({(row.domain, row.name, row.kind): row for row in side} for side in (before, after))
     rows = []
-    for key in dict.fromkeys([*sides[0], *sides[1]]):
-        found = [side.get(key) for side in sides]
-        row: dict[str, Any] = dict(zip(("domain", "name", "kind"), key, strict=True))
-        for name, each in zip(("before", "after"), found, strict=True):
-            for column in ("results", *_COMPARED, "limiter"):
-                row[f"{column}_{name}"] = None if each is None else each[column]
-        old, new = row["mean_before"], row["mean_after"]
-        row["change"] = None if not old or new is None else new / old - 1
-        rows.append(row)
-    return sorted(rows, key=lambda row: -max(row["time_before"] or 0, row["time_after"] or 0))
+    for key in dict.fromkeys([*old, *new]):
+        one, other = old.get(key), new.get(key)
+        change = None
+        if one and other and one.mean and other.mean is not None:
+            change = other.mean / one.mean - 1
+        rows.append(ComparedRow(*key, change, one, other))
+    return sorted(rows, key=lambda row: -max(_time(row.before), _time(row.after)))
 
 
-def compared(rows: Iterable[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+def _time(row: RangeRow | None) -> float:
+    return (row.time if row else None) or 0.0
+
+
+def compared(rows: Sequence[ComparedRow]) -> tuple[list[str], list[list[str]]]:
     """Headings and cells of a comparison; figures that no range has are left out."""
-    headings = ["range", *(f"{name} {side}" for name in ("results", "mean")
-                           for side in ("before", "after")), "change",
-                *(f"{name} {side}" for name in ("SM", "memory", "occupancy", "limiter")
-                  for side in ("before", "after"))]  # fmt: skip
-    columns = [("results", None), ("mean", "mean"), ("sm", "sm"), ("memory", "memory"),
-               ("occupancy", "occupancy"), ("limiter", None)]  # fmt: skip
-    cells = []
-    for row in rows:
-        both = [[_cell(kind or name, row[f"{name}_{side}"]) for side in ("before", "after")]
-                for name, kind in columns]  # fmt: skip
-        change = percent(row["change"], "+.1f")
-        cells.append(
-            [_label(row), *both[0], *both[1], change, *(c for two in both[2:] for c in two)]
-        )
-    sides = range(6, len(headings), 2)
-    empty = {at for at in sides if not any(line[at] or line[at + 1] for line in cells)}
-    shown = [at for at in range(len(headings)) if at - at % 2 not in empty]
-    return [headings[at] for at in shown], [[line[at] for at in shown] for line in cells]
+    headings, columns = ["range"], [list(map(_label, rows))]
+    for name in ("results", "mean", *_PARTS, "limiter"):
+        both = [
+            [_cell(name, getattr(side, name, None)) for side in sides]
+            for sides in ([row.before for row in rows], [row.after for row in rows])
+        ]
+        if name in ("results", "mean") or any(map(any, both)):
+            title = "SM" if name == "sm" else name
+            headings += [f"{title} before", f"{title} after"]
+            columns += both
+        if name == "mean":
+            headings.append("change")
+            columns.append([percent(row.change, "+.1f") for row in rows])
+    return headings, [list(line) for line in zip(*columns, strict=True)]
