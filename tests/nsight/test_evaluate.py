@@ -102,7 +102,7 @@ def recording(tmp_path_factory):
 )
 def test_what_a_filter_hits(recording, text, rows):
     hits = RangeFilter.parse(text).evaluate(recording)
-    assert [(row["domain"], row["name"], row["calls"]) for row in hits.rows] == rows
+    assert [(row.domain, row.name, row.calls) for row in hits.rows] == rows
     assert hits.calls == sum(row[2] for row in rows)
     assert bool(hits) == bool(rows)
     assert hits.filter == RangeFilter.parse(text)
@@ -114,17 +114,17 @@ def test_the_threads_and_the_time(recording):
     hits = RangeFilter("load", domain="app", span=True).evaluate(recording)
     assert hits.threads == (main,)
     rows = [r for r in recording.ranges.rows() if (r["name"], r["kind"]) == ("load", 1)]
-    assert hits.rows[0]["total"] == sum(row["duration"] for row in rows)
-    assert hits.rows[0]["threads"] == (main,)
+    assert hits.rows[0].total == sum(row["duration"] for row in rows)
+    assert hits.rows[0].threads == (main,)
     unclosed = RangeFilter("open", domain="app").evaluate(recording)
-    assert (unclosed.calls, unclosed.rows[0]["total"]) == (1, 0)
+    assert (unclosed.calls, unclosed.rows[0].total) == (1, 0)
 
 
 def test_several_start_end_ranges_count_while_all_are_open(recording):
     """load and copy are both open twice: until the first load ends, and from the second on."""
     hits = RangeFilter("load", "copy", domain="app", span=True).evaluate(recording)
     assert hits.calls == 2
-    rows = [(row["name"], row["calls"]) for row in hits.rows]
+    rows = [(row.name, row.calls) for row in hits.rows]
     assert sorted(rows) == [("copy", 2), ("load", 2)]
     assert not RangeFilter("load", "step", domain="app", span=True).evaluate(recording)
 

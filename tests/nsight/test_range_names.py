@@ -98,7 +98,7 @@ nvspan.end_range(nvspan.start_range({end!r}, domain={domain!r}))
         (filter,) = range_filters(name, recording)
         assert str(filter) == text
         hits = filter.evaluate(recording)
-        assert [row["name"] for row in hits.rows] == [name.rpartition(" > ")[2]]
+        assert [row.name for row in hits.rows] == [name.rpartition(" > ")[2]]
         assert RangeFilter.parse(text) == filter
     with pytest.raises(ValueError, match="'@@' and no domain"):
         range_filters("p@@q", recording)

@@ -9,13 +9,14 @@ from collections import Counter, defaultdict
 from itertools import compress
 from operator import mul
 
-from nvspan.nsight.ranges.range_syntax import Between
+from nvspan._result import Result
+from nvspan.nsight.ranges.range_syntax import Between, FilterParts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
 
+    from nvspan._reader import Reader
     from nvspan.recording import Recording
 
     Test = Callable[[str], bool]
@@ -26,26 +27,28 @@ _PUSH_POP, _START_END = 0, 1
 _BEGIN = 1
 
 
+class FilterRow(Result):
+    """The ranges of one name that a filter hits."""
+
+    domain: str | None  #: None: the default domain
+    name: str | None  #: None: ranges without a message
+    calls: int  #: how many
+    total: int  #: ns, of those that ended
+    threads: tuple[int, ...]  #: rows of `Recording.threads`
+
+
 class Pattern:
     """What a filter means: its domain and its path, as tests of names."""
 
-    def __init__(
-        self,
-        path: Sequence[str | Between],
-        domain: str | None,
-        *,
-        span: bool,
-        bottom: bool,
-        top: bool,
-        regex: bool,
-    ) -> None:
-        # ncu searches for an expression that stands alone; in a path it matches whole names.
-        is_searched = span or len(path) == 1
+    def __init__(self, filter: FilterParts) -> None:
+        is_searched, regex = filter.is_searched, filter.regex
         self.path = [
-            item if isinstance(item, Between) else _test(item, regex, is_searched) for item in path
+            item if isinstance(item, Between) else _test(item, regex, is_searched)
+            for item in filter.path
         ]
         self.names = [item for item in self.path if not isinstance(item, Between)]
-        self.span, self.bottom, self._top = span, bottom, top
+        self.span, self.bottom, self._top = filter.span, filter.bottom, filter.top
+        domain = filter.domain
         self._domain = None if domain is None else _test(domain, regex, is_searched=True)
 
     def takes_domain(self, domain: str | None) -> bool:
@@ -112,14 +115,15 @@ def require_ranges(recording: Recording) -> None:
             )
 
 
-def evaluate(pattern: Pattern, recording: Recording) -> tuple[list[dict[str, Any]], int]:
+def evaluate(filter: FilterParts, recording: Recording) -> tuple[list[FilterRow], int]:
     """The rows and the calls of `FilterHits`."""
     require_ranges(recording)
+    pattern = Pattern(filter)
     strings, domains = recording.strings, recording._reader.domains()
     pairs_of: defaultdict[int, set[tuple[int, int]]] = defaultdict(set)
     for pair in recording._reader.pairs():
         pairs_of[pair[0]].add(pair)
-    rows: list[dict[str, Any]] = []
+    rows: list[FilterRow] = []
     calls = 0
     for domain, pairs in sorted(pairs_of.items()):
         if not pattern.takes_domain(domains[domain]):
@@ -141,11 +145,11 @@ def evaluate(pattern: Pattern, recording: Recording) -> tuple[list[dict[str, Any
             found = _nested(pattern, strings, reader)
         named = _by_name(domains[domain], strings, found)
         rows += named
-        calls += sum(row["calls"] for row in named) if times is None else times
-    return sorted(rows, key=lambda row: -int(row["calls"])), calls
+        calls += sum(row.calls for row in named) if times is None else times
+    return sorted(rows, key=lambda row: -row.calls), calls
 
 
-def _ranges(reader: Any, kind: int, *columns: str) -> Iterator[Hit]:
+def _ranges(reader: Reader, kind: int, *columns: str) -> Iterator[Hit]:
     """The ranges of a kind: name, thread, duration (0 if it did not end), and further columns."""
     names, threads, durations, *others = (
         memoryview(reader.column("ranges", column))
@@ -156,13 +160,13 @@ def _ranges(reader: Any, kind: int, *columns: str) -> Iterator[Hit]:
     return compress(ranges, _equal(reader, "kind", kind))
 
 
-def _equal(reader: Any, column: str, value: int) -> bytes:
+def _equal(reader: Reader, column: str, value: int) -> bytes:
     """1 for each range that has this value in a column of bytes, else 0."""
     is_equal = bytes(byte == value for byte in range(256))
     return bytes(reader.column("ranges", column)).translate(is_equal)
 
 
-def _nested(pattern: Pattern, strings: Sequence[str], reader: Any) -> Iterator[Hit]:
+def _nested(pattern: Pattern, strings: Sequence[str], reader: Reader) -> Iterator[Hit]:
     """The push/pop ranges that complete the stack of a filter."""
     most_between = len(pattern.path) + 1  # more ranges of other names change nothing
     known: dict[tuple[Reached, int, int], Reached] = {}
@@ -191,7 +195,7 @@ def _nested(pattern: Pattern, strings: Sequence[str], reader: Any) -> Iterator[H
             yield name, thread, duration
 
 
-def _together(pattern: Pattern, strings: Sequence[str], reader: Any) -> tuple[list[Hit], int]:
+def _together(pattern: Pattern, strings: Sequence[str], reader: Reader) -> tuple[list[Hit], int]:
     """The start/end ranges that are open while all that a filter names are open in their process,
     and how many times all of them came to be open."""
     rows = list(_ranges(reader, _START_END, "process", "start", "end"))
@@ -216,9 +220,7 @@ def _together(pattern: Pattern, strings: Sequence[str], reader: Any) -> tuple[li
     return [rows[at][:3] for at in sorted(hit)], times
 
 
-def _by_name(
-    domain: str | None, strings: Sequence[str], found: Iterable[Hit]
-) -> list[dict[str, Any]]:
+def _by_name(domain: str | None, strings: Sequence[str], found: Iterable[Hit]) -> list[FilterRow]:
     """A row for each name, of the names, threads and durations of ranges."""
     calls: Counter[int] = Counter()
     totals: Counter[int] = Counter()
@@ -228,12 +230,12 @@ def _by_name(
         totals[name] += duration
         threads[name].add(thread)
     return [
-        {
-            "domain": domain,
-            "name": None if name < 0 else strings[name],
-            "calls": count,
-            "total": totals[name],
-            "threads": tuple(sorted(threads[name])),
-        }
+        FilterRow(
+            domain=domain,
+            name=None if name < 0 else strings[name],
+            calls=count,
+            total=totals[name],
+            threads=tuple(sorted(threads[name])),
+        )
         for name, count in calls.items()
     ]

@@ -11,7 +11,7 @@ from itertools import product
 
 from nvspan.nsight.ranges.evaluate import require_ranges
 from nvspan.nsight.ranges.range_filter import RangeFilter
-from nvspan.nsight.ranges.range_syntax import REGEX_PREFIX, Between, exact_regex
+from nvspan.nsight.ranges.range_syntax import REGEX_PREFIX, Between, FilterParts, exact_regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,8 +135,8 @@ class RangeNames:
             if len(choices) == 1:
                 for name in choices[0]:
                     nested, span = self._known[domain][name]
-                    made += [self._exact([name], domain)] * nested
-                    made += [self._exact([name], domain, span=True)] * span
+                    made += [self._exact((name,), domain)] * nested
+                    made += [self._exact((name,), domain, span=True)] * span
             else:
                 made += self._within(domain, choices)
         if not made:
@@ -147,25 +147,23 @@ class RangeNames:
         return made
 
     def _exact(
-        self, path: list[str | Between], domain: str | None, *, span: bool = False
+        self, path: tuple[str | Between, ...], domain: str | None, *, span: bool = False
     ) -> RangeFilter:
         """The filter for names as they are, by regular expressions where ncu cannot read them.
 
         Raises:
             ValueError: such an expression is also like another name or domain that is known.
         """
+        parts = FilterParts(path, domain, span=span)
         try:
-            return RangeFilter(*path, domain=domain, span=span)
+            return RangeFilter.from_parts(parts)
         except ValueError:
-            is_alone = span or len(path) == 1
-            words = [exact_regex(i, is_alone) if isinstance(i, str) else i for i in path]
-            of = None if domain is None else exact_regex(domain, True)
-            others = [(name, list(self._known[domain])) for name in path if isinstance(name, str)]
+            others = [(name, list(self._known[domain])) for name in parts.names]
             if domain is not None:
                 others.append((domain, [other for other in self._known if other is not None]))
             if any(_is_like(name, n) for name, known in others for n in known if n != name):
                 raise
-            return RangeFilter(*words, domain=of, span=span, regex=True)
+            return RangeFilter.from_parts(parts.as_regex())
 
     def _within(self, domain: str | None, choices: list[list[str]]) -> list[RangeFilter]:
         """The paths of names that occur, any ranges between them."""
@@ -177,10 +175,8 @@ class RangeNames:
             )
         made = []
         for stack in stacks:
-            path: list[str | Between] = [stack[0]]
-            for name in stack[1:]:
-                path += [Between.ANY, name]
-            filter = self._exact(path, domain)
+            path = [item for name in stack for item in (Between.ANY, name)]
+            filter = self._exact(tuple(path[1:]), domain)
             if self._occurs(filter):
                 made.append(filter)
         return made

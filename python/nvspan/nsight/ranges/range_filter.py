@@ -7,11 +7,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from nvspan.nsight.ranges.evaluate import Pattern, evaluate
+from nvspan.nsight.ranges.evaluate import FilterRow, evaluate
 from nvspan.nsight.ranges.range_syntax import (
     REGEX_PREFIX,
     Between,
-    exact_regex,
+    FilterParts,
     parse,
     plain_regex,
     render,
@@ -19,8 +19,6 @@ from nvspan.nsight.ranges.range_syntax import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from nvspan.recording import Recording
 
 
@@ -30,16 +28,16 @@ class FilterHits:
 
     Attributes:
         filter: the filter.
-        rows: a dict for each range, the one with most calls first: domain, name, calls, total (ns
-            of the calls that ended) and threads (a tuple of rows of `Recording.threads`). Of a
-            stack it is the last range of the path.
+        rows: a row for each range, the one with most calls first, with the fields domain, name,
+            calls, total (ns of the calls that ended) and threads (a tuple of rows of
+            `Recording.threads`). Of a stack it is the last range of the path.
         calls: how many ranges complete the stack; of several start/end ranges, how many times all
             of them came to be open.
         threads: the rows of `Recording.threads` in which the ranges began.
     """
 
     filter: RangeFilter
-    rows: list[dict[str, Any]]
+    rows: list[FilterRow]
     calls: int
     threads: tuple[int, ...]
 
@@ -47,8 +45,7 @@ class FilterHits:
         return self.calls > 0
 
 
-@dataclass(frozen=True, init=False, repr=False, slots=True)
-class RangeFilter:
+class RangeFilter(FilterParts):
     """One filter for NVTX ranges, as ``ncu --nvtx-include`` and ``--nvtx-exclude`` take it.
 
     Push/pop ranges are found in the stack of the thread that launches a kernel, start/end ranges
@@ -80,12 +77,7 @@ class RangeFilter:
     ['--nvtx-include', 'step/']
     """
 
-    path: tuple[str | Between, ...]
-    domain: str | None
-    span: bool
-    bottom: bool
-    top: bool
-    regex: bool
+    __slots__ = ()
 
     def __init__(
         self,
@@ -107,9 +99,7 @@ class RangeFilter:
         if not (regex or span or top):
             while len(path) > 1 and path[-1] is Between.ANY:
                 path = path[:-1]
-        values = (path, domain, bool(span), bool(bottom), bool(top), bool(regex))
-        for field, value in zip(self.__slots__, values, strict=True):
-            object.__setattr__(self, field, value)
+        super().__init__(path, domain, bool(span), bool(bottom), bool(top), bool(regex))
         self._check_path()
         for name in self.names:
             self._check_name("path", name)
@@ -123,11 +113,6 @@ class RangeFilter:
             )
         if not regex and str(self).startswith(REGEX_PREFIX):
             raise ValueError(f"ncu reads {str(self)!r} as a regular expression; {self._as_regex()}")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the path, without what is between them."""
-        return tuple(name for name in self.path if isinstance(name, str))
 
     def _check_path(self) -> None:
         if not self.names:
@@ -162,12 +147,7 @@ class RangeFilter:
         """The advice to write this filter with regular expressions."""
         if self.regex:
             return "write '.' in place of '@'"
-        alone = self.span or len(self.path) == 1
-        words = [repr(exact_regex(i, alone) if isinstance(i, str) else i) for i in self.path]
-        if self.domain is not None:
-            words.append(f"domain={exact_regex(self.domain, True)!r}")
-        words += [f"{w}=True" for w in ("span", "bottom", "top") if getattr(self, w)]
-        return f"use RangeFilter({', '.join(words)}, regex=True)"
+        return f"use {_expression(self.as_regex())}"
 
     def _check_name(self, argument: str, name: str) -> None:
         if not name:
@@ -212,11 +192,22 @@ class RangeFilter:
         >>> RangeFilter.parse("torch@[step/+/layer]")
         RangeFilter('step', Between.ONE, 'layer', domain='torch', bottom=True, top=True)
         """
-        path, options = parse(text)
-        return cls(*path, **options)
+        return cls.from_parts(parse(text))
+
+    @classmethod
+    def from_parts(cls, parts: FilterParts) -> RangeFilter:
+        """The filter of these parts, checked."""
+        return cls(
+            *parts.path,
+            domain=parts.domain,
+            span=parts.span,
+            bottom=parts.bottom,
+            top=parts.top,
+            regex=parts.regex,
+        )
 
     def __str__(self) -> str:
-        return render(self.path, self.domain, self.span, self.bottom, self.top, self.regex)
+        return render(self)
 
     def arguments(self, *, exclude: bool = False) -> list[str]:
         """The option and its value for the command line of ncu, which needs ``--nvtx`` as well.
@@ -241,25 +232,18 @@ class RangeFilter:
         >>> RangeFilter("step").evaluate(nvspan.read("run.nvspan")).calls   # doctest: +SKIP
         100
         """
-        rows, calls = evaluate(pattern_of(self), recording)
-        threads = {thread for row in rows for thread in row["threads"]}
+        rows, calls = evaluate(self, recording)
+        threads = {thread for row in rows for thread in row.threads}
         return FilterHits(self, rows, calls, tuple(sorted(threads)))
 
     def __repr__(self) -> str:
-        words = [repr(item) for item in self.path]
-        if self.domain is not None:
-            words.append(f"domain={self.domain!r}")
-        words += [f"{w}=True" for w in ("span", "bottom", "top", "regex") if getattr(self, w)]
-        return f"RangeFilter({', '.join(words)})"
+        return _expression(self)
 
 
-def pattern_of(filter: RangeFilter) -> Pattern:
-    """What a filter means, as tests of names."""
-    return Pattern(
-        filter.path,
-        filter.domain,
-        span=filter.span,
-        bottom=filter.bottom,
-        top=filter.top,
-        regex=filter.regex,
-    )
+def _expression(parts: FilterParts) -> str:
+    """The Python expression for a filter."""
+    words = [repr(item) for item in parts.path]
+    if parts.domain is not None:
+        words.append(f"domain={parts.domain!r}")
+    words += [f"{w}=True" for w in ("span", "bottom", "top", "regex") if getattr(parts, w)]
+    return f"RangeFilter({', '.join(words)})"

@@ -6,11 +6,7 @@ from __future__ import annotations
 
 import enum
 import re
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+from dataclasses import dataclass
 
 REGEX_PREFIX = "regex:"
 # What a backslash quotes. Before any other character it is itself, and nothing quotes it (measured
@@ -30,6 +26,41 @@ class Between(enum.Enum):
         return f"Between.{self.name}"
 
 
+@dataclass(frozen=True, slots=True)
+class FilterParts:
+    """The parts of a filter; `RangeFilter` says what they mean."""
+
+    path: tuple[str | Between, ...]
+    domain: str | None = None
+    span: bool = False
+    bottom: bool = False
+    top: bool = False
+    regex: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the path, without what is between them."""
+        return tuple(name for name in self.path if isinstance(name, str))
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether ncu searches for a regular expression in names; in a path it must match whole
+        ones."""
+        return self.span or len(self.path) == 1
+
+    def as_regex(self) -> FilterParts:
+        """The same filter by regular expressions, with "." for what ncu cannot read in a name."""
+        whole = self.is_searched
+        return FilterParts(
+            tuple(exact_regex(i, whole) if isinstance(i, str) else i for i in self.path),
+            None if self.domain is None else exact_regex(self.domain, True),
+            span=self.span,
+            bottom=self.bottom,
+            top=self.top,
+            regex=True,
+        )
+
+
 def _pieces(text: str) -> list[str]:
     """The characters of `text`, each with the backslash before it."""
     return re.findall(r"\\.|.", text, re.DOTALL)
@@ -42,13 +73,10 @@ def plain_regex(name: str) -> str:
     )
 
 
-def exact_regex(name: str, alone: bool) -> str:
+def exact_regex(name: str, is_searched: bool) -> str:
     """A regular expression for one name, with "." for what ncu cannot read in it.
 
-    Args:
-        name: as it is.
-        alone: whether ncu searches for the expression, as it does for a domain, start/end ranges
-            and a path of one name. In a path of several names it matches whole ones.
+    One that ncu searches for (`is_searched`) has anchors, so that it hits no longer name.
     """
     made = []
     for at, char in enumerate(name):
@@ -57,7 +85,7 @@ def exact_regex(name: str, alone: bool) -> str:
             made.append(".")
         else:
             made.append(f"\\{char}" if char in "\\^$.|?*+()[]{}" else char)
-    return f"^{''.join(made)}$" if alone else "".join(made)
+    return f"^{''.join(made)}$" if is_searched else "".join(made)
 
 
 def _quoted(name: str, is_regex: bool) -> str:
@@ -66,29 +94,23 @@ def _quoted(name: str, is_regex: bool) -> str:
     return "".join(f"\\{piece}" if piece in _SEPARATORS else piece for piece in _pieces(name))
 
 
-def render(
-    path: Sequence[str | Between],
-    domain: str | None,
-    span: bool,
-    bottom: bool,
-    top: bool,
-    regex: bool,
-) -> str:
+def render(parts: FilterParts) -> str:
     """The text that ncu takes."""
-    parts = [item.value if isinstance(item, Between) else _quoted(item, regex) for item in path]
-    is_closed = not span and not (bottom or top) and len(parts) == 1
+    regex, bottom, top = parts.regex, parts.bottom, parts.top
+    words = [i.value if isinstance(i, Between) else _quoted(i, regex) for i in parts.path]
+    is_closed = not parts.span and not (bottom or top) and len(words) == 1
     if regex:
         # A bracket that begins or ends the expression is none of the stack's.
-        if parts[0][0] == "[" and not bottom:
-            parts[0] = "/" + parts[0]
-        if not top and not is_closed and _pieces(parts[-1])[-1] == "]":
-            parts[-1] = parts[-1][:-1] + "/]"
-    if span:
-        body = ",".join(parts)
+        if words[0][0] == "[" and not bottom:
+            words[0] = "/" + words[0]
+        if not top and not is_closed and _pieces(words[-1])[-1] == "]":
+            words[-1] = words[-1][:-1] + "/]"
+    if parts.span:
+        body = ",".join(words)
     else:
-        body = f"{'[' * bottom}{'/'.join(parts)}{']' * top}{'/' * is_closed}"
-    of = "" if domain is None else _quoted(domain, regex) + "@"
-    return f"{REGEX_PREFIX * regex}{of}{body}"
+        body = f"{'[' * bottom}{'/'.join(words)}{']' * top}{'/' * is_closed}"
+    domain = "" if parts.domain is None else _quoted(parts.domain, regex) + "@"
+    return f"{REGEX_PREFIX * regex}{domain}{body}"
 
 
 def _split(found: list[str], sign: str) -> list[list[str]]:
@@ -133,8 +155,8 @@ def _anchors(body: list[str], is_regex: bool) -> tuple[list[str], bool, bool]:
     return body, bottom, top
 
 
-def parse(text: str) -> tuple[list[str | Between], dict[str, Any]]:
-    """The path of the filter that is written in `text`, and what else it asks for."""
+def parse(text: str) -> FilterParts:
+    """The parts of the filter that is written in `text`."""
     if not isinstance(text, str):
         raise TypeError(f"text must be str, not {type(text).__name__}")
     regex = text.startswith(REGEX_PREFIX)
@@ -144,14 +166,12 @@ def parse(text: str) -> tuple[list[str | Between], dict[str, Any]]:
             f"{text!r} has more than one '@': ranges of several domains need a filter each, and an "
             "'@' in a name is written '\\@'"
         )
-    options: dict[str, Any] = {"regex": regex}
-    if len(halves) == 2:
-        options["domain"] = _name(halves[0], text, regex)
+    domain = _name(halves[0], text, regex) if len(halves) == 2 else None
     body, bottom, top = _anchors(halves[-1], regex)
     names = _split(body, "/")
     if not (bottom or top or len(names) > 1):
-        spans = [_name(part, text, regex) for part in _split(body, ",")]
-        return list(spans), {**options, "span": True}
+        spans = tuple(_name(part, text, regex) for part in _split(body, ","))
+        return FilterParts(spans, domain, span=True, regex=regex)
     if "," in body:
         raise ValueError(
             f"{text!r} mixes ',' of start/end ranges with what only push/pop ranges have: write a "
@@ -160,8 +180,8 @@ def parse(text: str) -> tuple[list[str | Between], dict[str, Any]]:
     if not names[-1] and not top and len(names) > 1:
         names.pop()  # what a single name of a push/pop range ends with
     signs = {"*": Between.ANY, "+": Between.ONE}
-    path = [
+    path = tuple(
         signs[part[0]] if len(part) == 1 and part[0] in signs else _name(part, text, regex)
         for part in names
-    ]
-    return path, {**options, "bottom": bottom, "top": top}
+    )
+    return FilterParts(path, domain, bottom=bottom, top=top, regex=regex)

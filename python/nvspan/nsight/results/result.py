@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nvspan.nsight.lines.tools import find_tool
+from nvspan.nsight.ranges.evaluate import Pattern
 from nvspan.nsight.ranges.names import RangeNames, known_of
-from nvspan.nsight.ranges.range_filter import RangeFilter, pattern_of
+from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.nsight.results import csv_reader
 from nvspan.nsight.results.limiter import MEMORY, OCCUPANCY, SM, TIME, first, limiter, stalls
 from nvspan.nsight.results.profiled import PUSH_POP, START_END, OpenRange, Profiled
@@ -198,7 +199,7 @@ def range_names(results: Sequence[Profiled]) -> RangeNames:
 def named_ranges(filter: RangeFilter, result: Profiled) -> list[OpenRange]:
     """The ranges that `filter` names around a result: of a stack the last of its path, the
     innermost first; none where the filter does not hit."""
-    pattern = pattern_of(filter)
+    pattern = Pattern(filter)
     kind = START_END if pattern.span else PUSH_POP
     of_domain: dict[str | None, list[OpenRange]] = {}
     for each in result.ranges:
