@@ -14,13 +14,13 @@ from typing import Any
 
 import nvspan
 from nvspan.cli import ncu_read
-from nvspan.cli.common.options import CSV, names
+from nvspan.cli.common.options import TABLE, TOOL, names
 from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.cli.program.launching import (
     add_program_options,
     command_of,
     ended_as,
-    tool_option,
+    split_program,
     why_not_started,
 )
 from nvspan.cli.program.ncu_session import Session, tell
@@ -40,7 +40,6 @@ from nvspan.nsight.lines.ncu_command import (
 )
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX, find_tool
 from nvspan.nsight.ranges.names import is_written_for_ncu, range_filters
-from nvspan.report.render import FORMATS
 
 _USAGE = """\
 nvspan ncu [RANGE ...] [options] script.py [arguments ...]
@@ -66,100 +65,86 @@ _SCRIPT = re.compile(r".*\.py[cwz]?$")
 
 
 def _parser() -> Parser:
-    parser = parser_of("ncu", _DESCRIPTION, CSV, usage=_USAGE)
-    add = parser.add_argument_group("what is profiled").add_argument
-    add("--range", metavar="NAME", action="append", default=[],
-        help="a range, where its name could be taken for a script; may be repeated")  # fmt: skip
-    add("--exclude", metavar="NAME", action="append", default=[],
-        help="leave out kernels in this range; may be repeated")  # fmt: skip
-    add("--calls", metavar="FIRST:END[:STEP]",
-        help="only these calls of the one range, counted from 0: 3:5 are two of them")  # fmt: skip
-    add("--every", metavar="N", type=int, help="only every Nth call of the one range")
-    add("--kernel", metavar="REGEX", help="only kernels with this in their names")
-    add("--kernel-id", metavar="CONTEXT:STREAM:NAME:N", help="only this kernel, as ncu has it")
-    add("--launch-skip", metavar="N", type=int, help="leave out the first N kernels that match")
-    add("--launch-count", metavar="N", type=int, help="stop profiling after N results")
-    add("--processes", default="all", choices=("all", "application-only"),
-        help="profile the processes that the program starts, too (default: all)")  # fmt: skip
-    add("--ranks", metavar="N[,N]", help="profile only these ranks of a launcher: 0,3 or 0-3")
-    add = parser.add_argument_group("what is measured").add_argument
-    add("--preset", choices=tuple(PRESETS),
-        help="quick (times), standard (ncu's set detailed), comprehensive (its set full); the "
-        "default is standard unless --metrics or --set is given")  # fmt: skip
-    add("--metrics", metavar="NAME[,NAME]", type=names, default=[],
-        help=f"plain names ({', '.join(sorted({*METRICS, *SECTIONS}))}), metrics and sections of "
-        "ncu")  # fmt: skip
-    add(
-        "--set",
-        dest="sets",
-        metavar="NAME",
+    parser = parser_of("ncu", _DESCRIPTION, TABLE, TOOL, usage=_USAGE)
+    option = parser.section("what is profiled")
+    option(
+        "--range NAME",
+        "a range, where its name could be taken for a script; may be repeated",
         action="append",
         default=[],
-        help="a set of ncu's sections",
     )
-    add("--replay", choices=REPLAY_MODES, default="kernel",
-        help="how passes are repeated (default: kernel); range and app-range measure a range as "
-        "one thing")  # fmt: skip
-    add("--clock-control", choices=("base", "none"), help="lock the clocks (default: base)")
-    add("--cache-control", choices=("all", "none"), help="flush the caches (default: all)")
-    add = parser.add_argument_group("how ranges are found").add_argument
-    add("--using", metavar="FILE", action="append",
-        help="a recording of the program in place of a dry one; may be repeated")  # fmt: skip
-    add("--dry-steps", metavar="N", type=int, default=3,
-        help="how many steps are recorded (default: 3)")  # fmt: skip
-    add("--dry-seconds", metavar="S", type=float, default=120.0,
-        help="and for how long at most (default: 120)")  # fmt: skip
-    add("--no-check", action="store_true",
-        help="do not check before the run whether it would profile something")  # fmt: skip
-    add = parser.add_argument_group("results").add_argument
-    add("--dry-run", action="store_true", help="print the command line, and profile nothing")
-    add("-o", "--output", metavar="NAME",
-        help="the report's name, or the folder of --per-region, with {host}, {rank} and {pid} "
-        "filled in (default: nvspan-{pid}, and host and rank with a launcher)")  # fmt: skip
-    add("--per-region", action="store_true",
-        help="run the program once for each range, and write a report for each")  # fmt: skip
-    add("--force", action="store_true", help="write over reports that exist")
-    add("--no-report", action="store_true", help="print no table at the end")
-    add("--kernels", action="store_true", help="print a row for each kernel")
-    add("--format", choices=FORMATS, default="table", help="of the table (default: table)")
-    add("--option", dest="options", metavar="--NAME=VALUE", type=tool_option, action="append",
-        default=[], help="a further option of ncu; may be repeated")  # fmt: skip
-    add("--ncu", metavar="PATH", help="ncu (default: NVSPAN_NCU, PATH, or where it is installed)")
+    option(
+        "--exclude NAME",
+        "leave out kernels in this range; may be repeated",
+        action="append",
+        default=[],
+    )
+    option(
+        "--calls FIRST:END[:STEP]",
+        "only these calls of the one range, counted from 0: 3:5 are two of them",
+    )
+    option("--every N", "only every Nth call of the one range", type=int)
+    option("--kernel REGEX", "only kernels with this in their names")
+    option("--kernel-id CONTEXT:STREAM:NAME:N", "only this kernel, as ncu has it")
+    option("--launch-skip N", "leave out the first N kernels that match", type=int)
+    option("--launch-count N", "stop profiling after N results", type=int)
+    option(
+        "--processes",
+        "profile the processes that the program starts, too (default: all)",
+        default="all",
+        choices=("all", "application-only"),
+    )
+    option("--ranks N[,N]", "profile only these ranks of a launcher: 0,3 or 0-3")
+    option = parser.section("what is measured")
+    option(
+        "--preset",
+        "quick (times), standard (ncu's set detailed), comprehensive (its set full); the default "
+        "is standard unless --metrics or --set is given",
+        choices=tuple(PRESETS),
+    )
+    option(
+        "--metrics NAME[,NAME]",
+        f"plain names ({', '.join(sorted({*METRICS, *SECTIONS}))}), metrics and sections of ncu",
+        type=names,
+        default=[],
+    )
+    option("--set NAME", "a set of ncu's sections", dest="sets", action="append", default=[])
+    option(
+        "--replay",
+        "how passes are repeated (default: kernel); range and app-range measure a range as one "
+        "thing",
+        choices=REPLAY_MODES,
+        default="kernel",
+    )
+    option("--clock-control", "lock the clocks (default: base)", choices=("base", "none"))
+    option("--cache-control", "flush the caches (default: all)", choices=("all", "none"))
+    option = parser.section("how ranges are found")
+    option(
+        "--using FILE",
+        "a recording of the program in place of a dry one; may be repeated",
+        action="append",
+    )
+    option("--dry-steps N", "how many steps are recorded (default: 3)", type=int, default=3)
+    option("--dry-seconds S", "and for how long at most (default: 120)", type=float, default=120.0)
+    option("--no-check", "do not check before the run whether it would profile something")
+    option = parser.section("results")
+    option(
+        "-o, --output NAME",
+        "the report's name, or the folder of --per-region, with {host}, {rank} and {pid} filled in "
+        "(default: nvspan-{pid}, and host and rank with a launcher)",
+    )
+    option("--per-region", "run the program once for each range, and write a report for each")
+    option("--kernels", "print a row for each kernel")
+    option("--ncu PATH", "ncu (default: NVSPAN_NCU, PATH, or where it is installed)")
     ncu_read.add_reading(parser)
     add_program_options(parser, patterns=False)
     return parser
 
 
-def _split(
-    parser: argparse.ArgumentParser, argv: Sequence[str], *, has_program: bool = True
-) -> tuple[list[str], list[str], list[str]]:
-    """Our options, the ranges and reports, and the program with all that belongs to it."""
-    takes_value = {
-        name for action in parser._actions if action.nargs is None for name in action.option_strings
-    }
-    own: list[str] = []
-    ranges: list[str] = []
-    at = 0
-    while at < len(argv):
-        word = argv[at]
-        if word in takes_value:
-            own += argv[at : at + 2]
-            at += 2
-            continue
-        if word in ("--", "-") or word[:2] in ("-m", "-c"):
-            break
-        if word.startswith("-"):
-            own.append(word)
-        elif has_program and (_SCRIPT.match(word) or _is_program(word)):
-            break
-        else:
-            ranges.append(word)
-        at += 1
-    return own, ranges, list(argv[at:])
-
-
-def _is_program(word: str) -> bool:
-    return os.path.isfile(word) and not word.endswith(COMPUTE_SUFFIX)
+def _is_range(word: str) -> bool:
+    """Whether a word is no program: a range, or a report."""
+    is_file = os.path.isfile(word) and not word.endswith(COMPUTE_SUFFIX)
+    return not (_SCRIPT.match(word) or is_file)
 
 
 def _needs_recording(options: argparse.Namespace, ranges: Sequence[str]) -> bool:
@@ -177,9 +162,14 @@ def _check(options: argparse.Namespace, command: list[str]) -> None:
     if options.calls is not None:
         slice_of("calls", options.calls)
     ncu_command(
-        ["program"], metrics=options.metrics, sets=options.sets, preset=options.preset,
-        launch_skip=options.launch_skip, launch_count=options.launch_count, output=options.output,
-    )  # fmt: skip
+        ["program"],
+        metrics=options.metrics,
+        sets=options.sets,
+        preset=options.preset,
+        launch_skip=options.launch_skip,
+        launch_count=options.launch_count,
+        output=options.output,
+    )
     if not options.dry_run and lacks_rank(output_name(options.output or "", command), command):
         raise ValueError(NO_RANK)
 
@@ -205,9 +195,12 @@ def _recording(
 
     try:
         found = dry_run(
-            command, steps=options.dry_steps, seconds=options.dry_seconds, is_enough=is_enough,
+            command,
+            steps=options.dry_steps,
+            seconds=options.dry_seconds,
+            is_enough=is_enough,
             tell=tell,
-        )  # fmt: skip
+        )
     except (DryRunError, RuntimeError) as error:
         if is_needed:
             raise
@@ -225,9 +218,12 @@ def _with_end(calls: str | None) -> str | None:
 
 
 def _lines(
-    options: argparse.Namespace, ranges: list[str], command: list[str], ncu: str,
+    options: argparse.Namespace,
+    ranges: list[str],
+    command: list[str],
+    ncu: str,
     recording: nvspan.Recording | None,
-) -> list[tuple[list[str], list[str]]]:  # fmt: skip
+) -> list[tuple[list[str], list[str]]]:
     """The command lines, each with its ranges: one, or one for each region."""
     given: dict[str, Any] = {name: getattr(options, name) for name in _OF_LINE}
     given.update(ncu=ncu, recording=recording)
@@ -249,10 +245,10 @@ def _lines(
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan ncu`` with the arguments `argv`; the result is the program's exit code."""
     parser = _parser()
-    own, words, program = _split(parser, argv)
+    own, words, program = split_program(parser, argv, _is_range)
     options = parser.parse_args(own)
     if options.read:
-        own, words, program = _split(parser, argv, has_program=False)
+        own, words, program = split_program(parser, argv, lambda word: True)
         if program:
             parser.error(f"--read runs no program: {' '.join(program)!r}")
         options = parser.parse_args(own)
@@ -265,16 +261,20 @@ def main(argv: Sequence[str]) -> int:
             parser.error("--every must be 1 or more, and goes without --calls")
         options.calls = f"::{options.every}"
     if not program and words:
-        parser.error(f"no program to run after {' '.join(words)!r}: give script.py, -m module, -c "
-                     "code or -- command")  # fmt: skip
+        parser.error(
+            f"no program to run after {' '.join(words)!r}: give script.py, -m module, -c "
+            "code or -- command"
+        )
     if options.preset is None and not (options.metrics or options.sets):
         options.preset = "standard"
     command = command_of(parser, options, program)
     ncu = find_tool("ncu", options.ncu)
     if ncu is None and not options.dry_run:
         where = f"no program {options.ncu!r}" if options.ncu else "no Nsight Compute"
-        tell(f"{where} here: install it (it is a part of the CUDA toolkit), or name it: --ncu "
-             "PATH, NVSPAN_NCU; 'nvspan doctor' shows where nvspan looks")  # fmt: skip
+        tell(
+            f"{where} here: install it (it is a part of the CUDA toolkit), or name it: --ncu "
+            "PATH, NVSPAN_NCU; 'nvspan doctor' shows where nvspan looks"
+        )
         return 127
     if not options.dry_run and (code := why_not_started("nvspan ncu", command)):
         return code
@@ -295,8 +295,17 @@ def main(argv: Sequence[str]) -> int:
         parser.exit(1, f"nvspan ncu: cannot read {error.filename!r}: {error.strerror}\n")
     except ValueError as error:
         parser.exit(2, f"nvspan ncu: error: {error}\n")
-    session = Session(own, ranges, program, options, command, ncu or "ncu", recording, unchecked,
-                      is_whole=is_whole)  # fmt: skip
+    session = Session(
+        own,
+        ranges,
+        program,
+        options,
+        command,
+        ncu or "ncu",
+        recording,
+        unchecked,
+        is_whole=is_whole,
+    )
     if options.dry_run:
         for line, wanted in lines:
             if not session.check(session.filters(wanted)):

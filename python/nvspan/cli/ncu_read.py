@@ -35,33 +35,30 @@ def _share(given: str) -> float:
 
 def add_reading(parser: Parser) -> None:
     """Adds the options for reports that exist."""
-    add = parser.add_argument_group("reports that exist").add_argument
-    add(
-        "--read",
-        metavar="FILE",
+    option = parser.section("reports that exist")
+    option(
+        "--read FILE",
+        "show a report, and run no program: a row for each RANGE (default: all ranges); further "
+        "reports may follow",
         action="append",
-        help="show a report, and run no program: a row for each RANGE (default: all ranges); "
-        "further reports may follow",
     )
-    add(
-        "--against",
-        metavar="FILE",
+    option(
+        "--against FILE",
+        "compare the report with this earlier one; may be repeated",
         action="append",
-        help="compare the report with this earlier one; may be repeated",
     )
-    add(
-        "--threshold",
-        metavar="PERCENT",
+    option(
+        "--threshold PERCENT",
+        "with --fail: ignore changes of the mean up to this (default: 5%%)",
         type=_share,
-        help="with --fail: ignore changes of the mean up to this (default: 5%%)",
     )
-    add("--fail", action="store_true", help="with --against: exit with 1 if a range became slower")
-    add(
+    option("--fail", "with --against: exit with 1 if a range became slower")
+    option(
         "--page",
+        "show ncu's sections and rules for each kernel in the ranges",
         choices=("details",),
-        help="show ncu's sections and rules for each kernel in the ranges",
     )
-    add("--section", metavar="NAME", help="with --page: only this section, as LaunchStats or sol")
+    option("--section NAME", "with --page: only this section, as LaunchStats or sol")
 
 
 def refuse(parser: Parser, options: argparse.Namespace) -> None:

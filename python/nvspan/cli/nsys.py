@@ -13,13 +13,13 @@ import tempfile
 from collections.abc import Sequence
 
 from nvspan._runtime.warnings import plain_text
+from nvspan.cli.common.options import TOOL
 from nvspan.cli.common.parser import Parser
 from nvspan.cli.program.launching import (
     ended_as,
     parse_program,
     program_parser,
     run_to_end,
-    tool_option,
     why_not_started,
 )
 from nvspan.nsight.lines.launchers import NO_RANK, is_launched, lacks_rank
@@ -35,13 +35,12 @@ _SUFFIX = ".nsys-rep"
 # Options that nsys_command has by the same names.
 _SAME = (
     *("output", "steps", "capture", "captures"),
-    *("graph_nodes", "forks", "sample", "stats", "force"),
+    *("graph_nodes", "forks", "sample", "stats", "force", "options"),
 )
 
 
 def _parser() -> Parser:
-    parser = program_parser("nsys", _DESCRIPTION)
-    parser.option("--dry-run", "print the command line, and run nothing")
+    parser = program_parser("nsys", _DESCRIPTION, TOOL)
     parser.option(
         "-o, --output NAME",
         "the report's name, with {host}, {rank} and {pid} filled in (default: nvspan-{pid}, "
@@ -68,15 +67,6 @@ def _parser() -> Parser:
     parser.option("--forks", "trace forked children that run no other program")
     parser.option("--sample", "sample the CPU, and show thread switches")
     parser.option("--stats", "print all tables of nsys, not that of NVTX alone")
-    parser.option("--force", "overwrite reports that exist")
-    parser.option("--no-report", "print no table at the end")
-    parser.option(
-        "--option --NAME=VALUE",
-        "a further option of 'nsys profile'; may be repeated",
-        type=tool_option,
-        action="append",
-        default=[],
-    )
     parser.option("--nsys PATH", "nsys (default: on PATH, or where it is installed)")
     return parser
 
@@ -149,7 +139,6 @@ def main(argv: Sequence[str]) -> int:
         line = nsys_command(
             command,
             trace=options.trace.split(","),
-            options=options.option,
             nsys=nsys or "nsys",
             **{name: getattr(options, name) for name in _SAME},
         )

@@ -31,6 +31,13 @@ def positive(text: str) -> int:
     return value
 
 
+def _tool_option(text: str) -> str:
+    """An option for nsys or ncu itself, in one word."""
+    if not text.startswith("-"):
+        raise argparse.ArgumentTypeError(f"must be an option as --NAME=VALUE, not {text!r}")
+    return text
+
+
 def _time(text: str) -> int:
     try:
         return parse_duration(text)
@@ -98,6 +105,19 @@ RANKS = group()
 RANKS.option("--ranks RANKS", "only the files of these ranks: slowest:3,7")
 
 QUESTION = group(FILES, STEP, SPAN, TABLE)
+
+TOOL = group()
+TOOL.option("--dry-run", "print the command line, and profile nothing")
+TOOL.option("--force", "overwrite reports that exist")
+TOOL.option("--no-report", "print no table at the end")
+TOOL.option(
+    "--option --NAME=VALUE",
+    "a further option of nsys or ncu itself; may be repeated",
+    dest="options",
+    type=_tool_option,
+    action="append",
+    default=[],
+)
 
 TARGETS = group()
 TARGETS.add_argument(

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from nvspan.recording.nearest import hint
@@ -28,19 +29,28 @@ class _Formatter(argparse.HelpFormatter):
         return "\n\n".join(paragraphs)
 
 
+def add_option(options: argparse._ActionsContainer, spec: str, text: str, **more: Any) -> None:
+    """Adds an option to a parser or a group of options; see `Parser.option`."""
+    *short, last = spec.split(", ")
+    name, _, metavar = last.partition(" ")
+    if metavar:
+        more["metavar"] = metavar
+    elif not more:
+        more["action"] = "store_true"
+    options.add_argument(*short, name, help=text, **more)
+
+
 class Parser(argparse.ArgumentParser):
     """Parses the arguments of ``nvspan COMMAND``, and ends the command where they are wrong."""
 
     def option(self, spec: str, text: str, **more: Any) -> None:
         """Adds an option that is written as help shows it, such as ``-o, --output FILE``; one
         without a value and `more` is a flag. `more` goes to ``add_argument``."""
-        *short, last = spec.split(", ")
-        name, _, metavar = last.partition(" ")
-        if metavar:
-            more["metavar"] = metavar
-        elif not more:
-            more["action"] = "store_true"
-        self.add_argument(*short, name, help=text, **more)
+        add_option(self, spec, text, **more)
+
+    def section(self, title: str) -> Callable[..., None]:
+        """`option` for a group of options that help shows under a title."""
+        return partial(add_option, self.add_argument_group(title))
 
     def fail(self, text: str) -> NoReturn:
         """Ends the command with one line and exit code 1."""

@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nvspan import launch
 from nvspan._runtime.warnings import plain_text
@@ -22,41 +22,44 @@ _PYTHON_OPTIONS = ("-m", "-c")
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 
 
-def program_parser(command: str, description: str) -> Parser:
+def program_parser(command: str, description: str, *parents: Parser) -> Parser:
     """The parser of a command that runs a program, which has the options of `nvspan script.py`."""
     forms = ("script.py", "-m module", "-c code", "-- command")
     usage = "\n       ".join(f"nvspan {command} [options] {form} [arguments ...]" for form in forms)
-    parser = parser_of(command, description, usage=usage)
+    parser = parser_of(command, description, *parents, usage=usage)
     add_program_options(parser)
     return parser
 
 
 def parse_program(parser: Parser, arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     """Our own options, and the command line of the program, to which all that follows belongs."""
-    takes_value = value_options(parser)
+    own, _, program = split_program(parser, arguments)
+    options = parser.parse_args(own)
+    return options, command_of(parser, options, program)
+
+
+def split_program(
+    parser: Parser, arguments: Sequence[str], is_own: Callable[[str], bool] = lambda word: False
+) -> tuple[list[str], list[str], list[str]]:
+    """Our own options, the words that `is_own` takes among them, and the program with all that
+    belongs to it."""
+    takes_value = {name for a in parser._actions if a.nargs is None for name in a.option_strings}
+    own: list[str] = []
+    words: list[str] = []
     at = 0
     while at < len(arguments):
         word = arguments[at]
         if word in takes_value:
+            own += arguments[at : at + 2]
             at += 2
             continue
-        if word == "--" or word[:2] in _PYTHON_OPTIONS or not word.startswith("-") or word == "-":
+        if word in ("--", "-") or word[:2] in _PYTHON_OPTIONS:
             break
+        if not word.startswith("-") and not is_own(word):
+            break
+        (own if word.startswith("-") else words).append(word)
         at += 1
-    options = parser.parse_args(arguments[:at])
-    return options, command_of(parser, options, arguments[at:])
-
-
-def value_options(parser: argparse.ArgumentParser) -> set[str]:
-    """The options that take a value, for telling where the program begins."""
-    return {name for a in parser._actions if a.nargs is None for name in a.option_strings}
-
-
-def tool_option(text: str) -> str:
-    """An option for nsys or ncu itself, in one word."""
-    if not text.startswith("-"):
-        raise argparse.ArgumentTypeError(f"must be an option as --NAME=VALUE, not {text!r}")
-    return text
+    return own, words, list(arguments[at:])
 
 
 def add_program_options(parser: argparse.ArgumentParser, *, patterns: bool = True) -> None:
