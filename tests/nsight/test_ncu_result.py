@@ -108,6 +108,8 @@ def test_further_metrics_of_a_range():
     (_, row) = layers().ranges([TIME, "launch__grid_size", "gpu__time_duration.max", "absent__x",
                                 "launch__cluster_scheduling_policy"])  # fmt: skip
     metrics = row.metrics
+    assert row[TIME] == metrics[TIME]
+    assert list(row)[-5:] == list(metrics)
     assert (metrics[TIME], metrics["gpu__time_duration.max"]) == (28992, 20928)
     assert metrics["launch__grid_size"] == pytest.approx(
         (20928 * 128 + 2784 * 128 + 5280 * 256) / 28992
@@ -143,7 +145,7 @@ def test_the_forms_of_a_table():
     rows = list(csv.DictReader(io.StringIO(document)))
     assert [row["name"] for row in rows] == ["forward", "layers.0"]
     assert float(rows[1][TIME]) == 28992
-    assert json.loads(tables.formatted(result.table(), "json")) == result.table().records()
+    assert json.loads(tables.formatted(result.table(), "json")) == list(map(dict, result.ranges()))
     assert tables.formatted(result.table(kernels=True), "markdown").count("\n") == 4
     kernels = tables.formatted(result.table(kernels=True), "table").splitlines()
     assert kernels[1].split()[1] == f"{result.results[0].name[:57]}..."

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from itertools import compress
 from operator import mul
 
-from nvspan._result import Result
+from nvspan._result import Row
 from nvspan.nsight.ranges.range_syntax import Between, FilterParts
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ _PUSH_POP, _START_END = 0, 1
 _BEGIN = 1
 
 
-class FilterRow(Result):
+class FilterRow(Row):
     """The ranges of one name that a filter hits."""
 
     domain: str | None  #: None: the default domain

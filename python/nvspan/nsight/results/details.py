@@ -51,11 +51,10 @@ def _squeezed(name: str) -> str:
 
 def formatted(rows: Sequence[DetailRow], form: str, *, escape: bool = False) -> str:
     """The rows as "csv" or "json", or a "table" or "markdown" for each result."""
-    if form in ("csv", "json"):
-        records = [row.as_dict() for row in rows]
-        if form == "csv":
-            return render.as_csv(records, tuple(DetailRow._types), escape)
-        return json.dumps(records, indent=1)
+    if form == "csv":
+        return render.as_csv(rows, tuple(DetailRow._types), escape)
+    if form == "json":
+        return json.dumps(rows, indent=1, default=dict)
     blocks = [
         _block(list(of_result), is_markdown=form == "markdown")
         for _, of_result in groupby(rows, lambda row: (row.report, row.number))

@@ -50,12 +50,12 @@ class NcuResult:
         for, have a row without a name.
 
         Args:
-            metrics: further ones by ncu's names, for `RangeRow.metrics`.
+            metrics: further ones by ncu's names, each a key of the rows.
 
         Returns:
             Rows with the fields domain, name, kind, results, processes, time and mean (ns), sm,
             memory and occupancy (percent of what is possible, weighted by time), stalls, limiter
-            and metrics. What ncu was not asked for is None.
+            and metrics (a dict). What ncu was not asked for is None.
         """
         wanted = _further(metrics, RangeRow.columns())
         results_of: dict[Range, list[Profiled]] = {}
@@ -112,7 +112,9 @@ class NcuResult:
         import pandas
 
         table = self.table(kernels=kernels, metrics=metrics)
-        return pandas.DataFrame.from_records(table.records(), columns=list(table.columns))
+        return pandas.DataFrame.from_records(
+            list(map(dict, table.rows)), columns=list(table.columns)
+        )
 
     def to_arrow(self, *, kernels: bool = False, metrics: Iterable[str] = ()) -> Any:
         """The rows as a pyarrow Table.
@@ -123,8 +125,7 @@ class NcuResult:
         import pyarrow
 
         table = self.table(kernels=kernels, metrics=metrics)
-        records = table.records()
-        return pyarrow.table({name: [row[name] for row in records] for name in table.columns})
+        return pyarrow.table({name: [row[name] for row in table.rows] for name in table.columns})
 
     def _ranges_of(self, result: Profiled) -> list[OpenRange]:
         if not self.filters:

@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
-from nvspan._result import Result
+from nvspan._result import Result, Row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Metric = float | str | None
 
 
-class Row(Result):
-    """A row of ranges or kernels, with further metrics."""
+class FigureRow(Row):
+    """A row of ranges or kernels, in which further metrics are keys as well."""
 
     metrics: dict[str, Metric]  #: those asked for, by ncu's names
 
@@ -19,12 +23,22 @@ class Row(Result):
         """The fields that every row has."""
         return tuple(name for name in cls._types if name != "metrics")
 
+    def __getitem__(self, key: str) -> object:
+        return self.metrics[key] if key in self.metrics else super().__getitem__(key)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.columns()
+        yield from self.metrics
+
+    def __len__(self) -> int:
+        return len(self.columns()) + len(self.metrics)
+
     def as_dict(self) -> dict[str, object]:
-        """The fields and the metrics by name: what ``--format json`` prints."""
-        return {**{name: getattr(self, name) for name in self.columns()}, **self.metrics}
+        """The fields and the metrics by name."""
+        return dict(self)
 
 
-class RangeRow(Row):
+class RangeRow(FigureRow):
     """A range, with all that was profiled in it. Shares are weighted by time; None: not known."""
 
     domain: str | None  #: None: the default domain
@@ -41,7 +55,7 @@ class RangeRow(Row):
     limiter: str | None  #: what limits it, in words
 
 
-class KernelRow(Row):
+class KernelRow(FigureRow):
     """One result: a kernel, a graph, or a range that was replayed as one."""
 
     report: str  #: the file
@@ -62,7 +76,7 @@ class KernelRow(Row):
     limiter: str | None  #: what limits it, in words
 
 
-class DetailRow(Result):
+class DetailRow(Row):
     """A metric or a rule on the page "details" of a result."""
 
     report: str  #: the file

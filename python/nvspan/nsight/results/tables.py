@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nvspan.nsight.results.rows import ComparedRow, KernelRow, RangeRow, Row
+from nvspan.nsight.results.rows import ComparedRow, FigureRow, KernelRow, RangeRow
 from nvspan.recording.time_text import duration, percent
 from nvspan.report import render, text
 
@@ -26,11 +26,7 @@ class Table:
     """Rows, and the names of their columns."""
 
     columns: Sequence[str]
-    rows: Sequence[Row]
-
-    def records(self) -> list[dict[str, object]]:
-        """A dict for each row, with the columns as keys."""
-        return [row.as_dict() for row in self.rows]
+    rows: Sequence[FigureRow]
 
 
 def _label(row: RangeRow | ComparedRow) -> str:
@@ -53,14 +49,14 @@ def _cell(column: str, value: object) -> str:
     return text.printable(str(value))
 
 
-def _shown(row: Row) -> dict[str, object]:
+def _shown(row: FigureRow) -> dict[str, object]:
     """What is shown of a row, by column."""
     if isinstance(row, RangeRow):
-        return {**row.as_dict(), "range": _label(row)}
+        return {**row, "range": _label(row)}
     assert isinstance(row, KernelRow)
     name = row.kernel
     short = name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 3]}..."
-    return {**row.as_dict(), "kernel": short}
+    return {**row, "kernel": short}
 
 
 def _shape(table: Table) -> tuple[list[str], list[list[str]]]:
@@ -80,9 +76,9 @@ def _shape(table: Table) -> tuple[list[str], list[list[str]]]:
 def formatted(table: Table, form: str, *, escape: bool = False) -> str:
     """The table as "table", "csv", "json" or "markdown"."""
     if form == "csv":
-        return render.as_csv(table.records(), table.columns, escape)
+        return render.as_csv(table.rows, table.columns, escape)
     if form == "json":
-        return json.dumps(table.records(), indent=1)
+        return json.dumps(table.rows, indent=1, default=dict)
     headings, cells = _shape(table)
     layout = text.markdown if form == "markdown" else text.aligned
     return layout(headings, cells, LEFT) if cells else "no ranges were profiled"
