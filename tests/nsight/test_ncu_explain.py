@@ -51,8 +51,8 @@ def said(name):
 
 def findings(name, *filters, recording=None, result=(), **options):
     return explain(Run(
-        said=said(name) if isinstance(name, str) else name, result=NcuResult(result),
-        filters=[RangeFilter.parse(text) for text in filters], version="2025.3.1",
+        said=said(name) if isinstance(name, str) else name,
+        result=NcuResult(result, map(RangeFilter.parse, filters)), version="2025.3.1",
         recording=lambda: recording, **options,
     ))  # fmt: skip
 

@@ -92,7 +92,7 @@ def carries_nvtx(path: str) -> bool:
 def installations(command: str, timeout: float) -> list[tuple[str, str | None]]:
     """Path and version of each `command`, without repetitions; PATH comes first."""
     paths = paths_of(command)
-    return [(path, _version(path, timeout / (2 * len(paths)))) for path in paths]
+    return [(path, version_of(path, timeout / (2 * len(paths)))) for path in paths]
 
 
 def paths_of(command: str) -> list[str]:
@@ -115,12 +115,23 @@ def paths_of(command: str) -> list[str]:
     return list(found.values())[:8]
 
 
-def _version(path: str, timeout: float) -> str | None:
+def captured(*words: str, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs a tool without input, and keeps what it prints."""
+    return subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        stdin=subprocess.DEVNULL,
+        timeout=timeout,
+    )
+
+
+def version_of(path: str, timeout: float = 20.0) -> str | None:
+    """The version that nsys or ncu prints."""
     try:
-        done = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, errors="replace", check=False,
-            stdin=subprocess.DEVNULL, timeout=timeout,
-        )  # fmt: skip
+        done = captured(path, "--version", timeout=timeout)
     except (OSError, subprocess.SubprocessError):
         return None
     match = re.search(r"\b(\d{4}\.\d+(?:\.\d+)*)", done.stdout + done.stderr)

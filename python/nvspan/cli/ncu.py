@@ -8,7 +8,6 @@ import argparse
 import os
 import re
 import shlex
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,11 +22,10 @@ from nvspan.cli.program.launching import (
     split_program,
     why_not_started,
 )
-from nvspan.cli.program.ncu_session import Session, tell
+from nvspan.cli.program.ncu_session import Session, show_findings, tell
 from nvspan.nsight import ncu_command
 from nvspan.nsight.compute.diagnosis import AS_ONE
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
-from nvspan.nsight.compute.explain import as_lines
 from nvspan.nsight.compute.messages import has_driver, no_driver
 from nvspan.nsight.lines.counting import slice_of
 from nvspan.nsight.lines.launchers import NO_RANK, is_launched, lacks_rank, output_name
@@ -283,7 +281,7 @@ def main(argv: Sequence[str]) -> int:
         # A command of the user's own may be a script that finds the driver elsewhere.
         if not (options.dry_run or options.no_check or program[0] == "--" or has_driver()):
             tell("nothing would be profiled (--no-check runs it nevertheless)")
-            print("\n".join(as_lines([no_driver()], lambda finding: None)), file=sys.stderr)
+            show_findings([no_driver()])
             return 1
         recording, is_whole, unchecked = _recording(options, ranges, command)
         if not is_whole:
@@ -296,14 +294,14 @@ def main(argv: Sequence[str]) -> int:
     except ValueError as error:
         parser.exit(2, f"nvspan ncu: error: {error}\n")
     session = Session(
-        own,
-        ranges,
-        program,
-        options,
-        command,
-        ncu or "ncu",
-        recording,
-        unchecked,
+        own=own,
+        ranges=ranges,
+        program=program,
+        options=options,
+        command=command,
+        ncu=ncu or "ncu",
+        recording=recording,
+        unchecked=unchecked,
         is_whole=is_whole,
     )
     if options.dry_run:

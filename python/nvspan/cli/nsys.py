@@ -7,11 +7,11 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 
+from nvspan._doctor.tools import captured
 from nvspan._runtime.warnings import plain_text
 from nvspan.cli.common.options import TOOL
 from nvspan.cli.common.parser import Parser
@@ -75,11 +75,9 @@ def _table(nsys: str, report: str) -> str | None:
     """The table of NVTX ranges of a report, by nsys; None where it makes none."""
     with tempfile.TemporaryDirectory(prefix="nvspan-") as folder:
         database = os.path.join(folder, "report.sqlite")
-        export = [nsys, "export", "--type=sqlite", f"--output={database}", report]
-        subprocess.run(export, capture_output=True, check=False)
+        captured(nsys, "export", "--type=sqlite", f"--output={database}", report)
         for name in ("nvtx_sum", "nvtxsum"):  # the second in versions before 2023
-            stats = [nsys, "stats", "-q", "-r", name, database]
-            done = subprocess.run(stats, capture_output=True, text=True, errors="replace")
+            done = captured(nsys, "stats", "-q", "-r", name, database)
             said = done.stdout + done.stderr
             if "no data was returned" in said:
                 return None

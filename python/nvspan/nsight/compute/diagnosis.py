@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -131,7 +132,7 @@ def of_kernels(replay: str, *, in_other_process: bool) -> Finding:
     return Finding(PROBLEM, text, tuple(remedies))
 
 
-def of_nesting(filters: list[RangeFilter], recording: Recording) -> list[Finding]:
+def of_nesting(filters: Sequence[RangeFilter], recording: Recording) -> list[Finding]:
     """Ranges that lie within others of the filters: range replay profiles the outer ones alone."""
     names = {(f.domain, f.names[-1]) for f in filters if not (f.regex or f.span)}
     inner: dict[str, str] = {}
@@ -160,7 +161,7 @@ def of_nesting(filters: list[RangeFilter], recording: Recording) -> list[Finding
 
 
 def before(
-    filters: list[RangeFilter], recording: Recording, replay: str, *, launched: bool
+    filters: Sequence[RangeFilter], recording: Recording, replay: str, *, launched: bool
 ) -> list[Finding]:
     """What a run may meet, as far as a recording tells it."""
     found = []

@@ -20,7 +20,6 @@ from nvspan.nsight.compute.messages import (
     no_driver,
     of_lines,
 )
-from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.nsight.results.result import NcuResult
 from nvspan.recording import Recording
 
@@ -33,8 +32,7 @@ class Run:
 
     Attributes:
         said: the lines of ncu.
-        result: what it profiled.
-        filters: of the ranges that were asked for.
+        result: what it profiled, with the filters of the ranges that were asked for.
         version: of ncu, where it is known.
         replay, processes: as `ncu_command` has them.
         metrics: that were asked for by ncu's names.
@@ -45,7 +43,6 @@ class Run:
 
     said: Sequence[str]
     result: NcuResult
-    filters: Sequence[RangeFilter] = ()
     version: str | None = None
     replay: str = "kernel"
     processes: str = "all"
@@ -72,14 +69,14 @@ def explain(run: Run) -> list[Finding]:
     if not connected:
         return [*found, *told, _no_cuda(run)]
     found.append(Finding(OK, f"it looked at {_counted(len(connected), 'process', 'es')} with CUDA"))
-    recording = run.recording() if run.filters else None
-    if recording is None and run.filters:
+    recording = run.recording() if run.result.filters else None
+    if recording is None and run.result.filters:
         return [*found, *told, Finding(
             PROBLEM, "no kernel was profiled, and there is no recording that says why",
             ("give one of the program: --using FILE, by 'nvspan record'",),
         )]  # fmt: skip
     if recording is not None:
-        of_filters = [diagnosis.of_filter(each, recording, run.rank) for each in run.filters]
+        of_filters = [diagnosis.of_filter(each, recording, run.rank) for each in run.result.filters]
         found += of_filters
         if all(finding.status == PROBLEM for finding in of_filters):
             return [*found, *told]
@@ -149,11 +146,11 @@ def _no_kernel(run: Run, recording: Recording | None) -> Finding:
 def _left_out(run: Run) -> list[Finding]:
     """Ranges and metrics that were asked for, and are not in a result that is there."""
     found = []
-    seen = {filter for filter in run.filters if NcuResult(run.result.results, [filter]).ranges()}
-    missing = [filter for filter in run.filters if filter not in seen]
+    filters, results = run.result.filters, run.result.results
+    missing = [filter for filter in filters if not NcuResult(results, [filter]).ranges()]
     recording = run.recording() if missing else None
     if recording is not None and run.replay in ("range", "app-range"):
-        found += diagnosis.of_nesting(list(run.filters), recording)
+        found += diagnosis.of_nesting(filters, recording)
     for filter in missing if not found else ():
         finding = None if recording is None else diagnosis.of_filter(filter, recording, run.rank)
         if finding is None or finding.status == OK:

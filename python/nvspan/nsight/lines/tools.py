@@ -8,7 +8,6 @@ import glob
 import os
 import re
 import shutil
-import subprocess
 
 from nvspan._doctor.tools import paths_of
 
@@ -24,19 +23,6 @@ def find_tool(command: str, given: str | None = None) -> str | None:
         return shutil.which(given)
     found = paths_of(command)
     return found[0] if found else None
-
-
-def version_of(path: str) -> str | None:
-    """The version of nsys or ncu, as it says it."""
-    try:
-        done = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, errors="replace", check=False,
-            stdin=subprocess.DEVNULL, timeout=20,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return None
-    match = re.search(r"\b(\d{4}\.\d+(?:\.\d+)*)", done.stdout)
-    return match[1] if match else None
 
 
 class Reports:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import csv
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 
+from nvspan._doctor.tools import captured
 from nvspan.nsight.results.profiled import (
     GRAPH,
     KERNEL,
@@ -69,11 +69,8 @@ def read_details(path: str, ncu: str, kernels: Mapping[int, KernelRow]) -> list[
 
 
 def _printed(path: str, ncu: str, page: str, *options: str) -> str:
-    done = subprocess.run(
-        [ncu, "--import", path, "--csv", "--page", page, "--print-kernel-base", "function",
-         *options],
-        capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    base = ("--print-kernel-base", "function")
+    done = captured(ncu, "--import", path, "--csv", "--page", page, *base, *options)
     said = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("==")]
     if done.returncode and not any("were profiled" in line for line in said):
         reason = (
