@@ -243,6 +243,7 @@ class ExternalWriter:
         category: int | Buffer | None = ...,
         color: int | Buffer | None = ...,
         payload: float | Buffer | None = ...,
+        pieces: tuple[Buffer, Buffer] | None = ...,
         schema: int | None = ...,
         kind: str = ...,
         clock: int | None = ...,
@@ -257,6 +258,7 @@ class ExternalWriter:
         category: int | Buffer | None = ...,
         color: int | Buffer | None = ...,
         payload: float | Buffer | None = ...,
+        pieces: tuple[Buffer, Buffer] | None = ...,
         schema: int | None = ...,
         clock: int | None = ...,
     ) -> None: ...
@@ -287,6 +289,7 @@ class ExternalWriter:
         category: int | Buffer | None = ...,
         color: int | Buffer | None = ...,
         payload: float | Buffer | None = ...,
+        pieces: tuple[Buffer, Buffer] | None = ...,
         schema: int | None = ...,
         clock: int | None = ...,
     ) -> None: ...
@@ -315,6 +318,7 @@ class ExternalWriter:
         category: int | Buffer | None = ...,
         color: int | Buffer | None = ...,
         payload: float | Buffer | None = ...,
+        pieces: tuple[Buffer, Buffer] | None = ...,
         clock: int | None = ...,
     ) -> None: ...
     def samples(

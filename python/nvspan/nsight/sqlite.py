@@ -13,7 +13,6 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import Any
 
 from nvspan import _core
 from nvspan.recording import Recording
@@ -64,7 +63,7 @@ _NUMBERS = {
 }
 _BATCH = 1 << 16  # rows
 
-Columns = dict[str, Sequence[Any]]
+Columns = dict[str, Sequence[object]]
 
 
 def write(
@@ -159,7 +158,7 @@ class _Writer:
             self.counters(),
         )
 
-    def insert(self, into: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    def insert(self, into: str, rows: Iterable[tuple[object, ...]]) -> None:
         """Writes rows into a table, which is followed by its columns."""
         places = ",".join("?" * (into.count(",") + 1))
         self.connection.executemany(f"INSERT INTO {into} VALUES ({places})", rows)
@@ -203,7 +202,7 @@ class _Writer:
         for table in (recording.ranges, recording.marks):
             of = [table[name] for name in ("process", "domain", "category", "category_name")]
             categories.update(zip(*of, strict=True))
-        rows: list[tuple[Any, ...]] = [
+        rows: list[tuple[object, ...]] = [
             (starts[process], DOMAIN, None, strings[domain], main[process], self.domains[domain])
             for process, domain in sorted({found[:2] for found in categories})
             if domain >= 0
@@ -218,13 +217,13 @@ class _Writer:
         ]
         self.insert("NVTX_EVENTS (start, eventType, category, text, globalTid, domainId)", rows)
 
-    def losses(self) -> Iterator[tuple[Any, ...]]:
+    def losses(self) -> Iterator[tuple[object, ...]]:
         for row in self.recording.losses.rows():
             tid = None if row["thread"] is None else self.tids[row["thread"]]
             yield (signed(row["from"] - self.origin), signed(row["to"] - self.origin), tid,
                    _count(row["count"]), row["reason"])  # fmt: skip
 
-    def counters(self) -> Iterator[tuple[Any, ...]]:
+    def counters(self) -> Iterator[tuple[object, ...]]:
         numbers = {None if k < 0 else self.recording.strings[k]: v for k, v in self.domains.items()}
         for row in self.recording.counters.rows():
             name, field, unit = (
@@ -247,7 +246,7 @@ class _Batch:
         column = self.writer.reader.column(self.table, name)
         return memoryview(column)[self.begin : self.begin + _BATCH]
 
-    def column(self, name: str) -> list[Any]:
+    def column(self, name: str) -> list[int]:
         return list(self.memory(name))
 
     def times(self, name: str) -> list[int]:

@@ -14,7 +14,8 @@ from __future__ import annotations
 from array import array
 
 from nvspan import _reader
-from nvspan.nsight.nsys.report import NO_NAME, Report, integers, process_of
+from nvspan.nsight.nsys.report import NO_NAME, Report, process_of
+from nvspan.nsight.nsys.tables import integers_of
 from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
 
 KERNEL, COPY, SET, GRAPH = "kernel", "copy", "set", "graph"
@@ -30,8 +31,8 @@ _PROCESS_MASK = ~0xFFFFFF
 def write_cuda(report: Report) -> None:
     """Writes all that the report has of it."""
     calls = _calls(report)
-    kinds = report.rows("ENUM_CUDA_MEMCPY_OPER", id="i", label="t")
-    copies = {row["id"]: row["label"] for row in kinds}
+    kinds = report.tables.rows("ENUM_CUDA_MEMCPY_OPER", ["id"], ["label"])
+    copies = {kind: label for (kind,), (label,) in kinds}
     columns = ["start", "end", "deviceId", "streamId", "correlationId", "globalPid",
                "demangledName", "shortName", "bytes", "copyKind", "graphExecId"]  # fmt: skip
     for category, name in _TABLES.items():
@@ -72,7 +73,7 @@ def _work(
     category: str,
     table: _reader.ImportTable,
     calls: _reader.CallTimes,
-    copies: dict[int, str | None],
+    copies: dict[int | None, str | None],
 ) -> None:
     if len(calls):
         calls.find(table, "globalPid", "correlationId", "launched", "tid")
@@ -103,7 +104,7 @@ def _work(
 
 
 def _add_names(
-    report: Report, category: str, table: _reader.ImportTable, copies: dict[int, str | None]
+    report: Report, category: str, table: _reader.ImportTable, copies: dict[int | None, str | None]
 ) -> None:
     if category == KERNEL:
         report.name_column(table, "name", "demangledName")
@@ -111,7 +112,7 @@ def _add_names(
     if category == COPY:
         names = {
             kind: f"[CUDA memcpy {copies.get(kind) or kind}]"
-            for kind in set(integers(table, "copyKind"))
+            for kind in set(integers_of(table, "copyKind"))
         }
         table.replace("copyKind", 0, 0)
         of = "copyKind"
@@ -119,7 +120,7 @@ def _add_names(
         names, of = {0: "[CUDA memset]"}, "always 0"
         table.replace(of, 0, 0)
     else:
-        names = {graph: f"[CUDA graph {graph}]" for graph in set(integers(table, "graphExecId"))}
+        names = {graph: f"[CUDA graph {graph}]" for graph in set(integers_of(table, "graphExecId"))}
         of = "graphExecId"
     texts = report.writer.strings(list(names.values()))
     table.look_up("name", of, array("q", names), texts, NO_NAME)
@@ -127,16 +128,15 @@ def _add_names(
 
 def _names(report: Report) -> None:
     """The names of streams and devices."""
-    for row in report.rows(
-        "TARGET_INFO_NVTX_CUDA_STREAM", name="t", processId="i", streamId="i", vmId="i", hwId="i"
-    ):
-        machine = (row["hwId"] or 0) << 56 | (row["vmId"] or 0) << 48
-        of = process_of(machine | (row["processId"] or 0) << 24)
-        if row["name"] is not None and report.knows(of):
-            report.writer.stream_name(report.process(of), row["streamId"] or 0, row["name"])
-    named = {row["id"]: row["name"] for row in report.rows("TARGET_INFO_GPU", id="i", name="t")}
-    for row in report.rows("TARGET_INFO_CUDA_DEVICE", gpuId="i", cudaId="i", pid="i"):
-        name = named.get(row["gpuId"])
-        if name is not None:
-            for process in report.processes_of(row["pid"] or 0):
-                report.writer.device_name(process, row["cudaId"] or 0, name)
+    rows = report.tables.rows
+    columns = ["processId", "streamId", "vmId", "hwId"]
+    for numbers, (name,) in rows("TARGET_INFO_NVTX_CUDA_STREAM", columns, ["name"]):
+        pid, stream, vm, hardware = (number or 0 for number in numbers)
+        of = process_of(hardware << 56 | vm << 48 | pid << 24)
+        if name is not None and report.knows(of):
+            report.writer.stream_name(report.process(of), stream, name)
+    names = {gpu: name for (gpu,), (name,) in rows("TARGET_INFO_GPU", ["id"], ["name"])}
+    for (gpu, device, number), _ in rows("TARGET_INFO_CUDA_DEVICE", ["gpuId", "cudaId", "pid"]):
+        if (name := names.get(gpu)) is not None:
+            for process in report.processes_of(number or 0):
+                report.writer.device_name(process, device or 0, name)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from array import array
-from typing import Any
+from typing import TypedDict
 
 from nvspan import _reader
 from nvspan.nsight.nsys.payloads import PayloadSchemas
@@ -21,6 +21,16 @@ _GIVEN = (*_PAYLOADS, _FIELDS, "color", "category", "textId", "text", "rangeId")
 
 
 Pieces = tuple[memoryview, memoryview]
+
+
+class Attributes(TypedDict, total=False):
+    """Columns of the events' arguments, those that are given."""
+
+    name: memoryview
+    color: memoryview
+    category: memoryview
+    payload: memoryview | array[int] | array[float]
+    pieces: Pieces
 
 
 class Group:
@@ -40,16 +50,17 @@ class Group:
         assert found is not None
         return memoryview(found)[self.begin : self.end]
 
-    def attributes(self) -> dict[str, Any]:
+    def attributes(self) -> Attributes:
         """The arguments that an event's row gives."""
-        found: dict[str, Any] = {}
+        found: Attributes = {}
         if "textId" in self.given:
             found["name"] = self.column("name")
         elif "text" in self.given:
             found["name"] = self.column("own name")
-        for name in ("color", "category"):
-            if name in self.given:
-                found[name] = self.column(name)
+        if "color" in self.given:
+            found["color"] = self.column("color")
+        if "category" in self.given:
+            found["category"] = self.column("category")
         for name in _PAYLOADS:
             if name in self.given:
                 found["payload"] = _typed(self.column(name), name)
@@ -59,7 +70,7 @@ class Group:
         return found
 
 
-def _typed(values: memoryview, name: str) -> Any:
+def _typed(values: memoryview, name: str) -> memoryview | array[int] | array[float]:
     """The values of a payload in the type that it has."""
     if name == "uint64Value":
         return values.cast("B").cast("Q")

@@ -8,15 +8,14 @@ ids. nsys does not say of which process a schema is: processes share those of a 
 
 from __future__ import annotations
 
-from typing import Any
-
 from nvspan.nsight.nsys.report import Report
 
 DEVICE_RANGE = "nvspan device range"
 _REGISTERED_STRING = 80  # the type of an entry
 _STATIC = 1  # the type of a schema
 
-Rows = dict[tuple[int, int], dict[int, dict[str, Any]]]
+# The integers and the name of each part of a schema, by domain, schema and place in it.
+Parts = dict[tuple[int | None, int | None], dict[int, tuple[list[int | None], str | None]]]
 
 
 class PayloadSchemas:
@@ -24,30 +23,25 @@ class PayloadSchemas:
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._schemas = report.rows(
-            "NVTX_PAYLOAD_SCHEMAS", domainId="i", schemaId="i", name="t", type="i", payloadSize="i"
-        )
+        columns = ["domainId", "schemaId", "type", "payloadSize"]
+        self._schemas = report.tables.rows("NVTX_PAYLOAD_SCHEMAS", columns, ["name"])
         self._entries = self._by_schema(
-            "NVTX_PAYLOAD_SCHEMA_ENTRIES", flags="i", type="i", name="t",
-            arrayOrUnionDetail="i", offset="i",
-        )  # fmt: skip
-        self._enums = report.rows(
-            "NVTX_PAYLOAD_ENUMS", domainId="i", schemaId="i", name="t", size="i"
+            "NVTX_PAYLOAD_SCHEMA_ENTRIES", "type", "flags", "arrayOrUnionDetail", "offset"
         )
-        self._values = self._by_schema("NVTX_PAYLOAD_ENUM_ENTRIES", name="t", value="i", isFlag="i")
+        columns = ["domainId", "schemaId", "size"]
+        self._enums = report.tables.rows("NVTX_PAYLOAD_ENUMS", columns, ["name"])
+        self._values = self._by_schema("NVTX_PAYLOAD_ENUM_ENTRIES", "value", "isFlag")
         self._defined: set[int] = set()
         self._cited: set[int] = set()
-        self.of_devices = {
-            schema["domainId"] for schema in self._schemas if schema["name"] == DEVICE_RANGE
-        }
+        self.of_devices = {of for (of, *_), (name,) in self._schemas if name == DEVICE_RANGE}
 
-    def _by_schema(self, table: str, **columns: str) -> Rows:
+    def _by_schema(self, table: str, *integers: str) -> Parts:
         """The parts of each, the first of their number."""
-        found: Rows = {}
-        rows = self._report.rows(table, domainId="i", schemaId="i", idx="i", **columns)
-        for row in rows:
-            parts = found.setdefault((row["domainId"], row["schemaId"]), {})
-            parts.setdefault(row["idx"] or 0, row)
+        found: Parts = {}
+        columns = ["domainId", "schemaId", "idx", *integers]
+        rows = self._report.tables.rows(table, columns, ["name"])
+        for (domain, schema, place, *numbers), (name,) in rows:
+            found.setdefault((domain, schema), {}).setdefault(place or 0, (numbers, name))
         return found
 
     def define(self, process: int, handle: int, domain: int) -> None:
@@ -56,34 +50,33 @@ class PayloadSchemas:
             return
         self._defined.add(handle)
         writer = self._report.writer
-        for schema in self._schemas:
-            if schema["domainId"] != domain or schema["schemaId"] is None:
+        for (of, schema, kind, size), (name,) in self._schemas:
+            if of != domain or schema is None:
                 continue
-            parts = self._entries.get((domain, schema["schemaId"]), {})
+            parts = sorted(self._entries.get((domain, schema), {}).items())
             entries = [
-                (
-                    part["name"] or "", _unsigned(part["type"]), _unsigned(part["flags"]),
-                    _unsigned(part["arrayOrUnionDetail"]), _unsigned(part["offset"]),
-                )
-                for _, part in sorted(parts.items())
-            ]  # fmt: skip
+                (text or "", _unsigned(type), _unsigned(flags), _unsigned(detail), _unsigned(at))
+                for _, ((type, flags, detail, at), text) in parts
+            ]
             writer.known_schema(
-                handle, _unsigned(schema["schemaId"]), schema["name"],
-                _unsigned(schema["payloadSize"]), _unsigned(schema["type"] or _STATIC), entries,
-            )  # fmt: skip
-            if schema["name"] != DEVICE_RANGE and any(
-                kind == _REGISTERED_STRING for _, kind, *_ in entries
-            ):
+                handle,
+                _unsigned(schema),
+                name,
+                _unsigned(size),
+                _unsigned(kind or _STATIC),
+                entries,
+            )
+            if name != DEVICE_RANGE and any(kind == _REGISTERED_STRING for _, kind, *_ in entries):
                 self._cite(process)
-        for enum in self._enums:
-            if enum["domainId"] != domain or enum["schemaId"] is None:
+        for (of, schema, size), (name,) in self._enums:
+            if of != domain or schema is None:
                 continue
-            values = self._values.get((domain, enum["schemaId"]), {})
-            writer.enumeration(
-                handle, _unsigned(enum["schemaId"]), enum["name"], _unsigned(enum["size"]),
-                [(value["name"] or "", _unsigned(value["value"]), bool(value["isFlag"]))
-                 for _, value in sorted(values.items())],
-            )  # fmt: skip
+            parts = sorted(self._values.get((domain, schema), {}).items())
+            values = [
+                (text or "", _unsigned(value), bool(is_flag))
+                for _, ((value, is_flag), text) in parts
+            ]
+            writer.enumeration(handle, _unsigned(schema), name, _unsigned(size), values)
 
     def _cite(self, process: int) -> None:
         """Handles of registered strings are rows of StringIds."""

@@ -12,14 +12,14 @@ import atexit
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
 
 from nvspan import _reader
+from nvspan._doctor.tools import captured
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX, find_tool
 from nvspan.nsight.nsys.cuda import write_cuda
 from nvspan.nsight.nsys.nvtx import Nvtx
-from nvspan.nsight.nsys.report import Report, rows_of
+from nvspan.nsight.nsys.report import Report
 from nvspan.nsight.nsys.tables import Database, is_database
 from nvspan.recording import Source
 
@@ -108,8 +108,9 @@ def _tool(tables: Database) -> str:
     """Which Nsight Systems exported the tables."""
     facts: dict[str | None, str | None] = {}
     for table in ("EXPORT_META_DATA", "META_DATA_EXPORT"):  # the first in versions before 2023
-        rows = rows_of(tables, table, name="t", value="t")
-        facts.update((row["name"], row["value"]) for row in rows)
+        facts.update(
+            (name, value) for _, (name, value) in tables.rows(table, [], ["name", "value"])
+        )
     version = facts.get("EXPORT_PRODUCT_VERSION") or facts.get("EXPORT_SCHEMA_VERSION")
     return f"Nsight Systems {version}" if version else "Nsight Systems"
 
@@ -127,11 +128,7 @@ def _export(path: str, folder: str) -> str:
     # Payloads with fields, which nsys has an option for since 2025.
     for options in (["--include-blobs=true"], []):
         try:
-            done = subprocess.run(
-                [nsys, "export", "--type=sqlite", *options, f"--output={database}", path],
-                capture_output=True, text=True, errors="replace", check=False,
-                stdin=subprocess.DEVNULL,
-            )  # fmt: skip
+            done = captured(nsys, "export", "--type=sqlite", *options, f"--output={database}", path)
         except OSError as error:
             why = f"{nsys} does not run: {error.strerror}"
             raise ValueError(f"cannot read {path!r}: {why}") from None

@@ -9,10 +9,9 @@ began.
 from __future__ import annotations
 
 from array import array
-from typing import Any
 
 from nvspan import _reader
-from nvspan.nsight.nsys.tables import Database
+from nvspan.nsight.nsys.tables import Database, integers_of, texts_of
 
 NO_NAME = 0xFFFFFFFF
 _THREAD_BITS = 0xFFFFFF
@@ -34,23 +33,17 @@ class Report:
         self._start = self._first("TARGET_INFO_SESSION_START_TIME", "utcEpochNs") or 0
         self._host_names = self._hosts()
         self._process_names = {
-            row["globalPid"]: row["name"]
-            for row in self.rows("PROCESSES", globalPid="i", name="t")
-            if row["name"] is not None
+            pid: name for (pid,), (name,) in tables.rows("PROCESSES", ["globalPid"], ["name"])
         }
         self._processes: dict[int, int] = {}
         self._threads: dict[int, int] = {}
         self._domains: dict[tuple[int, str | None], int] = {}
         strings = tables.read("StringIds", [("id", "i"), ("value", "t")])
-        texts = rows_of_texts(strings, "value")
-        self._text_ids = array("q", integers(strings, "id"))
-        self.string = dict(zip(self._text_ids, texts, strict=True))
+        texts = texts_of(strings, "value")
+        self._text_ids = array("q", integers_of(strings, "id"))
+        self.string: dict[int | None, str | None] = dict(zip(self._text_ids, texts, strict=True))
         self._written = writer.strings(texts)
         self.thread_names = self._thread_names()
-
-    def rows(self, table: str, **columns: str) -> list[dict[str, Any]]:
-        """The rows of a small table; None where a row has no value."""
-        return rows_of(self.tables, table, **columns)
 
     def text_numbers(self) -> list[tuple[int, int]]:
         """The ids of StringIds and the recording's numbers for their texts."""
@@ -61,23 +54,21 @@ class Report:
         ]
 
     def _first(self, table: str, column: str) -> int | None:
-        rows = self.rows(table, **{column: "i"})
-        return rows[0][column] if rows else None
+        rows = self.tables.rows(table, [column])
+        return rows[0][0][0] if rows else None
 
-    def _hosts(self) -> dict[int, str]:
+    def _hosts(self) -> dict[int | None, str]:
         """The name of each machine."""
-        facts = self.rows("TARGET_INFO_SYSTEM_ENV", globalVid="i", name="t", value="t")
+        facts = self.tables.rows("TARGET_INFO_SYSTEM_ENV", ["globalVid"], ["name", "value"])
         return {
-            fact["globalVid"]: fact["value"]
-            for fact in facts
-            if fact["name"] == "Hostname" and fact["value"] is not None
+            machine: value for (machine,), (name, value) in facts if name == "Hostname" and value
         }
 
-    def _thread_names(self) -> dict[int, str]:
+    def _thread_names(self) -> dict[int | None, str]:
         """The names that the system and the programs gave, those of the highest priority."""
-        rows = self.rows("ThreadNames", nameId="i", priority="i", globalTid="i")
-        rows.sort(key=lambda row: row["priority"] or 0)
-        names = ((row["globalTid"], self.string.get(row["nameId"])) for row in rows)
+        rows = self.tables.rows("ThreadNames", ["nameId", "priority", "globalTid"])
+        rows.sort(key=lambda row: row[0][1] or 0)
+        names = ((tid, self.string.get(name)) for (name, _, tid), _ in rows)
         return {tid: text for tid, text in names if text is not None}
 
     def process(self, pid: int) -> int:
@@ -86,9 +77,11 @@ class Report:
         if pid not in self._processes:
             name = self._process_names.get(pid)
             self._processes[pid] = self.writer.process(
-                pid >> 24 & _THREAD_BITS, host=self._host_names.get(pid & ~((1 << 48) - 1), ""),
-                command=[name] if name else [], unix_offset=self._start,
-            )  # fmt: skip
+                pid >> 24 & _THREAD_BITS,
+                host=self._host_names.get(pid & ~((1 << 48) - 1), ""),
+                command=[name] if name else [],
+                unix_offset=self._start,
+            )
         return self._processes[pid]
 
     def process_if_none(self) -> None:
@@ -133,34 +126,3 @@ class Report:
     def name_column(self, table: _reader.ImportTable, name: str, ids: str) -> None:
         """Adds the column `name`: the recording's numbers for the texts that `ids` refers to."""
         table.look_up(name, ids, self._text_ids, self._written, NO_NAME)
-
-
-def rows_of(tables: Database, table: str, **columns: str) -> list[dict[str, Any]]:
-    """The rows of a small table; None where a row has no value."""
-    found = tables.read(table, list(columns.items()))
-    values: list[list[Any]] = []
-    for name, kind in columns.items():
-        if kind == "t":
-            values.append(rows_of_texts(found, name))
-        elif name not in found.names() or not len(found):
-            values.append([None] * len(found))
-        else:
-            has = found.valid(name)
-            numbers = enumerate(integers(found, name))
-            values.append([n if has is None or has[at] else None for at, n in numbers])
-    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
-
-
-def integers(table: _reader.ImportTable, name: str) -> list[int]:
-    """A column's values, 0 where a row has none."""
-    column = table.column(name) if len(table) else None
-    return [0] * len(table) if column is None else memoryview(column).tolist()
-
-
-def rows_of_texts(table: _reader.ImportTable, name: str) -> list[str | None]:
-    """A column's texts, None where a row has none."""
-    texts = table.texts(name) if len(table) else []
-    if not texts:
-        return [None] * len(table)
-    numbers, has = integers(table, name), table.valid(name)
-    return [texts[number] if has is None or has[at] else None for at, number in enumerate(numbers)]

@@ -59,6 +59,40 @@ class Database:
             return ()
         return self._file.blocks(table, list(columns), _BLOCK)
 
+    def rows(
+        self, table: str, integers: Sequence[str] = (), texts: Sequence[str] = ()
+    ) -> list[tuple[list[int | None], list[str | None]]]:
+        """The rows of a small table, each as its integers and its texts; None: no value."""
+        found = self.read(table, [*((n, "i") for n in integers), *((n, "t") for n in texts)])
+        numbers = [_optional(found, name) for name in integers]
+        words = [texts_of(found, name) for name in texts]
+        return [
+            ([column[at] for column in numbers], [column[at] for column in words])
+            for at in range(len(found))
+        ]
+
+
+def integers_of(table: _reader.ImportTable, name: str) -> list[int]:
+    """A column's values, 0 where a row has none."""
+    column = table.column(name) if len(table) else None
+    return [0] * len(table) if column is None else memoryview(column).tolist()
+
+
+def texts_of(table: _reader.ImportTable, name: str) -> list[str | None]:
+    """A column's texts, None where a row has none."""
+    texts = table.texts(name) if len(table) else []
+    numbers = _optional(table, name)
+    return [None if at is None or not texts else texts[at] for at in numbers]
+
+
+def _optional(table: _reader.ImportTable, name: str) -> list[int | None]:
+    """A column's values, None where a row has none."""
+    if not len(table) or name not in table.names():
+        return [None] * len(table)
+    has = table.valid(name)
+    numbers = enumerate(integers_of(table, name))
+    return [n if has is None or has[at] else None for at, n in numbers]
+
 
 def _plain(path: str, folder: str) -> str:
     copy = os.path.join(folder, "copy.sqlite")
