@@ -110,7 +110,7 @@ class Session:
         found: list[Finding] = []
         try:
             if not options.no_check:
-                found = [diagnosis.of_filter(each, recording) for each in filters]
+                found = [diagnosis.filter_finding(each, recording) for each in filters]
         except ValueError as error:  # it has statistics alone
             tell(f"the ranges could not be checked: {error}")
         missing = [each for each in found if each.status == PROBLEM]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from nvspan.nsight.compute.messages import NOTE, OK, PROBLEM, Finding
+from nvspan.nsight.compute.messages import OK, Finding, note, problem
 from nvspan.nsight.ranges.names import Known, known_ranges, whole_name
 from nvspan.nsight.ranges.range_filter import FilterHits, RangeFilter
 from nvspan.recording import Recording
@@ -18,22 +18,21 @@ AS_ONE = ("range", "app-range")
 """The replay modes that measure a range as one thing."""
 
 
-def of_filter(filter: RangeFilter, recording: Recording, rank: int | None = None) -> Finding:
+def filter_finding(filter: RangeFilter, recording: Recording, rank: int | None = None) -> Finding:
     """Whether a filter hits ranges of the program, or of one of its ranks, and what was meant if
     not."""
     hits = filter.evaluate(recording)
-    if hits:
-        ranks = _ranks(hits, recording)
-        if rank is not None and None not in ranks and rank not in ranks:
-            named = ", ".join(map(str, sorted(ranks, key=str)))
-            return Finding(
-                PROBLEM,
-                f"'{filter}' did not run on this rank in the recording, but on {named}",
-                options=("--ranks", named.replace(" ", "")),
-            )
-        times = "once" if hits.calls == 1 else f"{hits.calls} times"
-        return Finding(OK, f"'{filter}' is a range of the program: it ran {times} in the recording")
-    return replace(_missing(filter, known_ranges(recording)), instead=str(filter))
+    if not hits:
+        return replace(_missing(filter, known_ranges(recording)), instead=str(filter))
+    ranks = _ranks(hits, recording)
+    if rank is not None and None not in ranks and rank not in ranks:
+        named = ", ".join(map(str, sorted(ranks, key=str)))
+        return problem(
+            f"'{filter}' did not run on this rank in the recording, but on {named}",
+            options=("--ranks", named.replace(" ", "")),
+        )
+    times = "once" if hits.calls == 1 else f"{hits.calls} times"
+    return Finding(OK, f"'{filter}' is a range of the program: it ran {times} in the recording")
 
 
 def _ranks(hits: FilterHits, recording: Recording) -> set[int | None]:
@@ -56,11 +55,8 @@ def _domain(domain: str | None) -> str:
 def _missing(filter: RangeFilter, known: Known) -> Finding:
     text = f"'{filter}' hits no range of the program"
     if filter.regex:
-        return Finding(
-            PROBLEM,
-            f"{text}: no name is like this expression",
-            ("'nvspan trace' shows the program's ranges",),
-        )
+        shows = "'nvspan trace' shows the program's ranges"
+        return problem(f"{text}: no name is like this expression", shows)
     for name in filter.names:
         if not any(name in names for names in known.values()):
             return _unknown(text, name, known)
@@ -68,71 +64,66 @@ def _missing(filter: RangeFilter, known: Known) -> Finding:
         return _apart(text, filter, known)
     (name,) = filter.names
     places = [domain for domain, names in known.items() if name in names]
-    plain = tuple(_plain(domain, name, known) for domain in places[:_PLACES])
     if filter.domain not in places:
         where = " and ".join(map(_domain, places[:_PLACES]))
-        meant = f"{text}: {name!r} is in {where}, and the filter means {_domain(filter.domain)}"
-        return Finding(PROBLEM, meant, ranges=plain)
+        meant = f"{name!r} is in {where}, and the filter means {_domain(filter.domain)}"
+        ranges = [_plain(domain, name, known) for domain in places[:_PLACES]]
+        return problem(f"{text}: {meant}", ranges=ranges)
     nested, _ = known[filter.domain][name]
-    ranges = (_plain(filter.domain, name, known),)
     if filter.span:
-        why = (f"{text}: {name!r} is a push/pop range, and without a slash at its end the filter "
-               "means start/end ranges")  # fmt: skip
-    elif not nested:
         why = (
-            f"{text}: {name!r} is a start/end range, and the slash at its end means push/pop ranges"
+            "is a push/pop range, and without a slash at its end the filter means start/end ranges"
         )
+    elif not nested:
+        why = "is a start/end range, and the slash at its end means push/pop ranges"
     else:
-        place = "outermost" if filter.bottom else "innermost"
-        why = f"{text}: {name!r} is never the {place} range of its domain"
-    return Finding(PROBLEM, why, ranges=ranges)
+        why = f"is never the {'outermost' if filter.bottom else 'innermost'} range of its domain"
+    return problem(f"{text}: {name!r} {why}", ranges=[_plain(filter.domain, name, known)])
 
 
 def _unknown(text: str, name: str, known: Known) -> Finding:
-    every = sorted({name for names in known.values() for name in names})
-    close = get_close_matches(name, every, 3, 0.0)
+    close = get_close_matches(name, sorted(set().union(*known.values())), 3, 0.0)
     if not close:
-        return Finding(PROBLEM, f"{text}: the program has no ranges with names")
+        return problem(f"{text}: the program has no ranges with names")
     nearest = ", ".join(map(repr, close))
     domain = next(domain for domain, names in known.items() if close[0] in names)
-    return Finding(
-        PROBLEM,
+    return problem(
         f"{text}: there is no range {name!r}; the nearest are {nearest}",
-        ranges=(_plain(domain, close[0], known),),
+        ranges=[_plain(domain, close[0], known)],
     )
 
 
 def _apart(text: str, filter: RangeFilter, known: Known) -> Finding:
     names = " and ".join(map(repr, filter.names))
     if filter.span:
-        return Finding(PROBLEM, f"{text}: {names} are never open together, as start/end ranges")
+        return problem(f"{text}: {names} are never open together, as start/end ranges")
     places = [{d for d, names in known.items() if name in names} for name in filter.names]
     if not set.intersection(*places):
-        why = f"{text}: {names} are of different domains, and a filter is for one of them"
         last = filter.names[-1]
-        return Finding(PROBLEM, why, ranges=(_plain(min(places[-1], key=str), last, known),))
-    why = f"{text}: {names} are ranges, but never so within each other in this domain"
-    return Finding(
-        PROBLEM, why, ("'outer > inner' lets any ranges be between the two",),
-        ranges=(" > ".join(filter.names),),
-    )  # fmt: skip
+        return problem(
+            f"{text}: {names} are of different domains, and a filter is for one of them",
+            ranges=[_plain(min(places[-1], key=str), last, known)],
+        )
+    return problem(
+        f"{text}: {names} are ranges, but never so within each other in this domain",
+        "'outer > inner' lets any ranges be between the two",
+        ranges=[" > ".join(filter.names)],
+    )
 
 
-def of_kernels(replay: str, *, in_other_process: bool) -> Finding:
+def without_kernels(*, in_other_process: bool) -> Finding:
     """What is left where the range ran and no kernel was profiled in it."""
-    remedies = [
+    return problem(
+        "the range ran, but its thread launched no kernel in it",
+        *["the range ran in another process than the kernels"] * in_other_process,
         "'nvspan ncu --launch-count 20 ...' without a range shows kernels with their ranges",
         "the kernels are launched by another thread (as the backward pass of PyTorch is): mark "
         "them with a start/end range, nvspan.span, which counts for all threads",
         "the range captures a CUDA graph: its kernels run, and are profiled, where it is launched",
-    ]
-    if in_other_process:
-        remedies.insert(0, "the range ran in another process than the kernels")
-    text = "the range ran, but its thread launched no kernel in it"
-    return Finding(PROBLEM, text, tuple(remedies))
+    )
 
 
-def of_nesting(filters: Sequence[RangeFilter], recording: Recording) -> list[Finding]:
+def nested_ranges(filters: Sequence[RangeFilter], recording: Recording) -> list[Finding]:
     """Ranges that lie within others of the filters: range replay profiles the outer ones alone."""
     names = {(f.domain, f.names[-1]) for f in filters if not (f.regex or f.span)}
     inner: dict[str, str] = {}
@@ -153,24 +144,24 @@ def of_nesting(filters: Sequence[RangeFilter], recording: Recording) -> list[Fin
         if thread != thread_before or start >= until:
             thread_before, until, around = thread, end, name
     return [
-        Finding(NOTE, f"{name!r} runs within {outer!r}: range replay profiles the outer range "
-                "alone", ("--per-region profiles each of them in a run of its own",),
-                ("--per-region",))
+        note(
+            f"{name!r} runs within {outer!r}: range replay profiles the outer range alone",
+            "--per-region profiles each of them in a run of its own",
+            options=("--per-region",),
+        )
         for name, outer in inner.items()
-    ]  # fmt: skip
+    ]
 
 
 def before(
     filters: Sequence[RangeFilter], recording: Recording, replay: str, *, launched: bool
 ) -> list[Finding]:
     """What a run may meet, as far as a recording tells it."""
-    found = []
-    if replay in AS_ONE:
-        found += of_nesting(filters, recording)
+    found = nested_ranges(filters, recording) if replay in AS_ONE else []
     if launched and replay != "app-range":
-        found.append(Finding(
-            NOTE,
+        waiting = note(
             "kernels that wait for other ranks (NCCL) stop for good when ncu repeats them alone",
-            ("leave them out: --exclude RANGE or --kernel REGEX; or use --replay app-range",),
-        ))  # fmt: skip
+            "leave them out: --exclude RANGE or --kernel REGEX; or use --replay app-range",
+        )
+        found.append(waiting)
     return found

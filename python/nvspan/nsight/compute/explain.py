@@ -11,14 +11,15 @@ from difflib import get_close_matches
 
 from nvspan.nsight.compute import diagnosis
 from nvspan.nsight.compute.messages import (
-    NOTE,
     OK,
     PROBLEM,
     UNEXPLAINED,
     Finding,
+    findings_of,
     has_driver,
     no_driver,
-    of_lines,
+    note,
+    problem,
 )
 from nvspan.nsight.results.result import NcuResult
 from nvspan.recording import Recording
@@ -57,7 +58,7 @@ def explain(run: Run) -> list[Finding]:
 
     Of an empty result the checks come in their order, those that passed too, up to what failed.
     """
-    told = of_lines(run.said)
+    told = findings_of(run.said)
     if run.replay == "range":
         told = [_with_the_wait(finding) for finding in told]
     if len(run.result):
@@ -68,19 +69,22 @@ def explain(run: Run) -> list[Finding]:
     connected = {m[1] for line in run.said if (m := re.search(r"Connected to process (\d+)", line))}
     if not connected:
         return [*found, *told, _no_cuda(run)]
-    found.append(Finding(OK, f"it looked at {_counted(len(connected), 'process', 'es')} with CUDA"))
-    recording = run.recording() if run.result.filters else None
-    if recording is None and run.result.filters:
-        return [*found, *told, Finding(
-            PROBLEM, "no kernel was profiled, and there is no recording that says why",
-            ("give one of the program: --using FILE, by 'nvspan record'",),
-        )]  # fmt: skip
+    processes = "1 process" if len(connected) == 1 else f"{len(connected)} processes"
+    found.append(Finding(OK, f"it looked at {processes} with CUDA"))
+    filters = run.result.filters
+    recording = run.recording() if filters else None
+    if recording is None and filters:
+        unknown = problem(
+            "no kernel was profiled, and there is no recording that says why",
+            "give one of the program: --using FILE, by 'nvspan record'",
+        )
+        return [*found, *told, unknown]
     if recording is not None:
-        of_filters = [diagnosis.of_filter(each, recording, run.rank) for each in run.result.filters]
-        found += of_filters
-        if all(finding.status == PROBLEM for finding in of_filters):
+        hits = [diagnosis.filter_finding(each, recording, run.rank) for each in filters]
+        found += hits
+        if all(finding.status == PROBLEM for finding in hits):
             return [*found, *told]
-    return [*found, *told, _chosen(run) or _no_kernel(run, recording)]
+    return [*found, *told, _chosen(run) or _no_kernel(recording)]
 
 
 def _with_the_wait(finding: Finding) -> Finding:
@@ -95,25 +99,19 @@ def _with_the_wait(finding: Finding) -> Finding:
     return replace(finding, remedies=remedies, options=("--replay", "app-range"))
 
 
-def _counted(count: int, noun: str, plural: str = "s") -> str:
-    return f"{count} {noun}" + (plural if count != 1 else "")
-
-
 def _no_cuda(run: Run) -> Finding:
     if run.processes == "application-only":
-        return Finding(
-            PROBLEM,
+        return problem(
             "the program itself used no CUDA, and its children were left out",
             options=("--processes", "all"),
         )
     if not has_driver():
         return no_driver()
-    return Finding(
-        PROBLEM,
+    return problem(
         "no process of the program used CUDA",
-        ("the program must run on the GPU: does it see one (CUDA_VISIBLE_DEVICES, "
-         "torch.cuda.is_available())?",),
-    )  # fmt: skip
+        "the program must run on the GPU: does it see one (CUDA_VISIBLE_DEVICES, "
+        "torch.cuda.is_available())?",
+    )
 
 
 def _chosen(run: Run) -> Finding | None:
@@ -124,23 +122,20 @@ def _chosen(run: Run) -> Finding | None:
         kernels = [name.partition(". ")[2] for name in names if re.match(r"\d+\. ", name)]
         if kernels:
             shown = ", ".join(kernels[:_MOST_KERNELS])
-            return Finding(
-                PROBLEM,
+            return problem(
                 f"no kernel has the name that was asked for; there are {shown}",
-                ("--kernel takes a regular expression for a part of the name",),
+                "--kernel takes a regular expression for a part of the name",
             )
     if run.chooses:
         options = " and ".join(run.chooses)
-        return Finding(
-            PROBLEM, f"{options} left out everything", (f"run it without {options}",),
-        )  # fmt: skip
+        return problem(f"{options} left out everything", f"run it without {options}")
     return None
 
 
-def _no_kernel(run: Run, recording: Recording | None) -> Finding:
+def _no_kernel(recording: Recording | None) -> Finding:
     if recording is None:
-        return Finding(PROBLEM, "the program launched no kernel")
-    return diagnosis.of_kernels(run.replay, in_other_process=len(recording.processes) > 1)
+        return problem("the program launched no kernel")
+    return diagnosis.without_kernels(in_other_process=len(recording.processes) > 1)
 
 
 def _left_out(run: Run) -> list[Finding]:
@@ -149,21 +144,24 @@ def _left_out(run: Run) -> list[Finding]:
     filters, results = run.result.filters, run.result.results
     missing = [filter for filter in filters if not NcuResult(results, [filter]).ranges()]
     recording = run.recording() if missing else None
-    if recording is not None and run.replay in ("range", "app-range"):
-        found += diagnosis.of_nesting(filters, recording)
+    if recording is not None and run.replay in diagnosis.AS_ONE:
+        found += diagnosis.nested_ranges(filters, recording)
     for filter in missing if not found else ():
-        finding = None if recording is None else diagnosis.of_filter(filter, recording, run.rank)
+        finding = None
+        if recording is not None:
+            finding = diagnosis.filter_finding(filter, recording, run.rank)
         if finding is None or finding.status == OK:
-            finding = Finding(NOTE, f"no kernel was profiled in '{filter}'")
+            finding = note(f"no kernel was profiled in '{filter}'")
         found.append(finding)
     names = run.result.metric_names()
     for metric in run.metrics:
         if not any(name == metric or name.startswith(f"{metric}.") for name in names):
             close = ", ".join(get_close_matches(metric, names, 3, 0.5))
-            found.append(Finding(
-                PROBLEM, f"ncu measured no {metric!r}" + (f"; there are {close}" if close else ""),
-                ("ncu --query-metrics shows the names; most need an ending: .sum, .avg, .max",),
-            ))  # fmt: skip
+            unknown = problem(
+                f"ncu measured no {metric!r}" + (f"; there are {close}" if close else ""),
+                "ncu --query-metrics shows the names; most need an ending: .sum, .avg, .max",
+            )
+            found.append(unknown)
     return found
 
 
@@ -185,10 +183,10 @@ def _named(ranks: Sequence[str]) -> str:
             spans[-1][1:] = [number]
         else:
             spans.append([number])
-    names = [
-        f"rank{'s' * (len(numbers) > 1)} " + ", ".join("-".join(map(str, span)) for span in spans)
-    ] * bool(numbers)
-    names += ["a process without a rank"] * ("" in ranks)
+    names = ["a process without a rank"] * ("" in ranks)
+    if numbers:
+        shown = ", ".join("-".join(map(str, span)) for span in spans)
+        names.insert(0, f"rank{'s' * (len(numbers) > 1)} {shown}")
     return " and ".join(names)
 
 
