@@ -7,14 +7,30 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 _TORCHRUN_FLAGS = {"--standalone", "--no-python", "--run-path", "-m", "--module"}
 # Options with a value in a word of its own; what else begins with a dash stands alone.
-_SRUN_VALUES = frozenset("ABCDGJLMNSTUWabcdeginopqrtwx")
-_MPI_VALUES = {"-n": 1, "-np": 1, "--np": 1, "-N": 1, "-c": 1, "-H": 1, "--host": 1, "-host": 1,
-               "--hostfile": 1, "-hostfile": 1, "--map-by": 1, "--bind-to": 1, "--rank-by": 1,
-               "-x": 1, "--mca": 2, "-mca": 2, "-ppn": 1, "-npernode": 1}  # fmt: skip
+_SRUN_LETTERS = frozenset("ABCDGJLMNSTUWabcdeginopqrtwx")
+_SRUN_FLAGS = {
+    *("--exclusive", "--overlap", "--pty", "--label", "--unbuffered", "--verbose", "--quiet"),
+    *("--no-kill", "--overcommit", "--exact", "--contiguous", "--preserve-env"),
+}
+_MPI_VALUES = {
+    *("-n", "-np", "--np", "-N", "-c", "-H", "--host", "-host", "--hostfile", "-hostfile", "-x"),
+    *("--map-by", "--bind-to", "--rank-by", "--mca", "-mca", "-ppn", "-npernode"),
+}
+_MPI_PAIRS = {"--mca", "-mca"}  # two values
+_RANK_VARIABLES = {
+    "srun": "SLURM_PROCID",
+    "mpirun": "OMPI_COMM_WORLD_RANK",
+    "orterun": "OMPI_COMM_WORLD_RANK",
+    "mpiexec": "PMI_RANK",
+}
+NO_RANK = (
+    "output has the rank in it, but the variable RANK is not set here, and no launcher that is "
+    "known (torchrun, srun, mpirun) starts the program"
+)
 
 
 def checked_program(program: Sequence[str]) -> list[str]:
@@ -38,12 +54,9 @@ def inside(program: Sequence[str], tool: Iterable[str]) -> list[str]:
         return _torchrun(words[:1], words[1:], tool)
     if words[1:3] in (["-m", "torch.distributed.run"], ["-m", "torch.distributed.launch"]):
         return _torchrun(words[:3], words[3:], tool)
-    if name == "srun":
-        at = _after_srun(words)
-    elif name in ("mpirun", "mpiexec", "orterun"):
-        at = _after_mpirun(words)
-    else:
-        at = 0
+    at = 0
+    if name in _RANK_VARIABLES:
+        at = _after_options(words, _srun_values if name == "srun" else _mpi_values)
     return [*words[:at], *tool, *words[at:]]
 
 
@@ -57,10 +70,7 @@ def split_line(line: Sequence[str], program: Sequence[str]) -> tuple[list[str], 
 
 def rank_variable(program: Sequence[str]) -> str:
     """The variable that tells a process its rank: that of the launcher; RANK without one."""
-    name = os.path.basename(program[0]) if program else ""
-    known = {"srun": "SLURM_PROCID", "mpirun": "OMPI_COMM_WORLD_RANK",
-             "orterun": "OMPI_COMM_WORLD_RANK", "mpiexec": "PMI_RANK"}  # fmt: skip
-    return known.get(name, "RANK")
+    return _RANK_VARIABLES.get(os.path.basename(program[0]) if program else "", "RANK")
 
 
 def is_launched(program: Sequence[str]) -> bool:
@@ -87,10 +97,6 @@ def output_name(name: str, program: Sequence[str]) -> str:
     for field, sign in (("{host}", "%h"), ("{pid}", "%p"), ("{rank}", f"%q{{{variable}}}")):
         name = name.replace(field, sign)
     return name
-
-
-NO_RANK = ("output has the rank in it, but the variable RANK is not set here, and no launcher that "
-           "is known (torchrun, srun, mpirun) starts the program")  # fmt: skip
 
 
 def lacks_rank(name: str, program: Sequence[str]) -> bool:
@@ -121,25 +127,23 @@ def _torchrun(launcher: list[str], words: list[str], tool: Iterable[str]) -> lis
     return [*launcher, *options, "--no-python", *tool, *program]
 
 
-def _after_srun(words: list[str]) -> int:
-    flags = {"--exclusive", "--overlap", "--pty", "--label", "--unbuffered", "--verbose", "--quiet",
-             "--no-kill", "--overcommit", "--exact", "--contiguous", "--preserve-env"}  # fmt: skip
+def _after_options(words: list[str], values: Callable[[str], int]) -> int:
+    """Where the program begins; `values` says how many words follow an option."""
     at = 1
     while at < len(words) and words[at].startswith("-"):
         word = words[at]
         at += 1
         if word == "--":
             break
-        if word.startswith("--"):
-            takes_value = "=" not in word and word not in flags
-        else:
-            takes_value = len(word) == 2 and word[1] in _SRUN_VALUES
-        at += takes_value
+        at += values(word)
     return at
 
 
-def _after_mpirun(words: list[str]) -> int:
-    at = 1
-    while at < len(words) and words[at].startswith("-"):
-        at += 1 + _MPI_VALUES.get(words[at], 0)
-    return at
+def _srun_values(option: str) -> int:
+    if option.startswith("--"):
+        return "=" not in option and option not in _SRUN_FLAGS
+    return len(option) == 2 and option[1] in _SRUN_LETTERS
+
+
+def _mpi_values(option: str) -> int:
+    return (option in _MPI_VALUES) + (option in _MPI_PAIRS)
