@@ -180,13 +180,13 @@ CELLS = {
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_ranges_in_a_cell(cell):
-    assert list(csv_reader._texts(cell, False)) == CELLS[cell]
+    assert list(csv_reader._texts(cell, has_number=False)) == CELLS[cell]
 
 
 def test_start_end_ranges_in_a_cell():
     first = "12:io:a:none:none:RGB:0xff:ASCII:a"
     cell = f' "{first}"  "1:<default domain>:c:none:none:none:none:none:none" '
-    assert list(csv_reader._texts(cell, True)) == [("io", "a"), (None, "c")]
+    assert list(csv_reader._texts(cell, has_number=True)) == [("io", "a"), (None, "c")]
 
 
 @pytest.mark.parametrize("damage", ["cut", "other"])

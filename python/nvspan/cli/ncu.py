@@ -30,9 +30,12 @@ from nvspan.nsight.compute.messages import has_driver, no_driver
 from nvspan.nsight.lines.counting import slice_of
 from nvspan.nsight.lines.launchers import NO_RANK, is_launched, lacks_rank, output_name
 from nvspan.nsight.lines.ncu_command import (
+    CACHE_CONTROLS,
+    CLOCK_CONTROLS,
     METRICS,
     MOST_CALLS,
     PRESETS,
+    PROCESSES,
     REPLAY_MODES,
     SECTIONS,
 )
@@ -90,7 +93,7 @@ def _parser() -> Parser:
         "--processes",
         "profile the processes that the program starts, too (default: all)",
         default="all",
-        choices=("all", "application-only"),
+        choices=PROCESSES,
     )
     option("--ranks N[,N]", "profile only these ranks of a launcher: 0,3 or 0-3")
     option = parser.section("what is measured")
@@ -114,8 +117,8 @@ def _parser() -> Parser:
         choices=REPLAY_MODES,
         default="kernel",
     )
-    option("--clock-control", "lock the clocks (default: base)", choices=("base", "none"))
-    option("--cache-control", "flush the caches (default: all)", choices=("all", "none"))
+    option("--clock-control", "lock the clocks (default: base)", choices=CLOCK_CONTROLS)
+    option("--cache-control", "flush the caches (default: all)", choices=CACHE_CONTROLS)
     option = parser.section("how ranges are found")
     option(
         "--using FILE",

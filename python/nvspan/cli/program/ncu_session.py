@@ -16,7 +16,7 @@ from nvspan._doctor.tools import captured, version_of
 from nvspan.cli.program.launching import run_to_end
 from nvspan.nsight.compute import diagnosis
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
-from nvspan.nsight.compute.explain import Run, as_lines, explain, of_ranks
+from nvspan.nsight.compute.explain import Run, as_lines, explain, rank_findings
 from nvspan.nsight.compute.messages import OK, PROBLEM, Finding, reported
 from nvspan.nsight.lines import on_ranks
 from nvspan.nsight.lines.launchers import is_launched, rank_variable, split_line
@@ -98,6 +98,7 @@ class Session:
         return code
 
     def filters(self, ranges: Sequence[str]) -> list[RangeFilter]:
+        """The filters of ranges, by the recording where there is one."""
         return filters_of(ranges, self.recording)
 
     def check(self, filters: list[RangeFilter]) -> bool:
@@ -179,7 +180,7 @@ class Session:
                 rank: explain(self._ended(_part(result, lines), lines, version, rank))
                 for rank, lines in said.items()
             }
-            findings = of_ranks(of_rank)
+            findings = rank_findings(of_rank)
         if all(finding.status == OK for finding in findings):
             return
         tell("nothing was profiled" if not len(result) else "of this result:")

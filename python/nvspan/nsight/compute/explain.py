@@ -165,7 +165,7 @@ def _left_out(run: Run) -> list[Finding]:
     return found
 
 
-def of_ranks(explained: Mapping[str, Sequence[Finding]]) -> list[Finding]:
+def rank_findings(explained: Mapping[str, Sequence[Finding]]) -> list[Finding]:
     """What there is to say of each rank, once for all ranks of which it is true."""
     ranks: dict[Finding, list[str]] = {}
     for rank, findings in explained.items():

@@ -65,6 +65,7 @@ _APPLICATION = ("--replay", "application")
 
 
 def in_container() -> bool:
+    """Whether this process runs in a container."""
     if os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv"):
         return True
     # Podman and systemd-nspawn set the second.

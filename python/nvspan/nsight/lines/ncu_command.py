@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from nvspan.recording import Recording
 
 REPLAY_MODES = ("kernel", "application", "range", "app-range")
+PROCESSES = ("all", "application-only")
+CLOCK_CONTROLS = ("base", "none")
+CACHE_CONTROLS = ("all", "none")
 PRESETS = {
     "quick": ["--metrics", "gpu__time_duration.sum"],
     "standard": ["--set", "detailed"],
@@ -102,23 +105,24 @@ def ncu_command(
     ['--metrics', 'gpu__time_duration.sum', '--nvtx', '--nvtx-include', 'app@step/']
     """
     included, excluded = filters_of(ranges, recording), filters_of(exclude, recording)
-    _check_choice("replay", replay, REPLAY_MODES)
-    _check_choice("processes", processes, ("all", "application-only"))
+    for name, value, known in (
+        ("replay", replay, REPLAY_MODES),
+        ("processes", processes, PROCESSES),
+        ("preset", preset, tuple(PRESETS)),
+        ("clock_control", clock_control, CLOCK_CONTROLS),
+        ("cache_control", cache_control, CACHE_CONTROLS),
+    ):
+        if value is not None and value not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
     if replay in ("range", "app-range") and not included:
         raise ValueError(f"ranges must name what replay={replay!r} is to profile as one thing")
     made = ["--target-processes", processes, "--replay-mode", replay]
     if preset is not None:
-        _check_choice("preset", preset, tuple(PRESETS))
         made += PRESETS[preset]
     made += _measured(metrics, sets)
     made += _chosen_kernels(kernel, kernel_id, launch_skip, launch_count)
-    for name, value, known in (
-        ("clock_control", clock_control, ("base", "none")),
-        ("cache_control", cache_control, ("all", "none")),
-    ):
-        if value is not None:
-            _check_choice(name, value, known)
-            made += [f"--{name.replace('_', '-')}", value]
+    made += ["--clock-control", clock_control] if clock_control is not None else []
+    made += ["--cache-control", cache_control] if cache_control is not None else []
     if included or excluded:
         made.append("--nvtx")
     # ncu wants all of the first before the second.
@@ -129,8 +133,8 @@ def ncu_command(
     if force:
         made.append("--force-overwrite")
     launched = is_launched(program)
-    name = output or ("nvspan-{host}-{rank}-{pid}" if launched else "nvspan-{pid}")
-    made += ["--export", output_name(name, program)]
+    report = output or ("nvspan-{host}-{rank}-{pid}" if launched else "nvspan-{pid}")
+    made += ["--export", output_name(report, program)]
     if isinstance(options, str):
         raise TypeError(f"options must hold options, and not be one str: {options!r}")
     tool = [ncu, *made, *options]
@@ -139,11 +143,6 @@ def ncu_command(
             raise ValueError("ranks needs a program that torchrun, srun or mpirun starts")
         tool = wrapper(tool, rank_variable(program), ranks)
     return inside(program, tool)
-
-
-def _check_choice(name: str, value: str, known: Sequence[str]) -> None:
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
 
 
 def _names(name: str, given: Iterable[str]) -> list[str]:

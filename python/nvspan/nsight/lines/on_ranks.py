@@ -93,6 +93,7 @@ def _tool(words: Sequence[str], rank: str, variable: str) -> list[str]:
 
 
 def main(argv: Sequence[str]) -> None:
+    """Becomes the program, with or without the tool."""
     variable, ranks, count = argv[:3]
     program = list(argv[3 + int(count) :])
     rank = _rank(variable)

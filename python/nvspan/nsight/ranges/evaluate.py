@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from functools import partial
 from itertools import compress
 from operator import mul
 
@@ -41,15 +42,11 @@ class Pattern:
     """What a filter means: its domain and its path, as tests of names."""
 
     def __init__(self, filter: FilterParts) -> None:
-        is_searched, regex = filter.is_searched, filter.regex
-        self.path = [
-            item if isinstance(item, Between) else _test(item, regex, is_searched)
-            for item in filter.path
-        ]
+        test = partial(_test, is_regex=filter.regex, is_searched=filter.is_searched)
+        self.path = [item if isinstance(item, Between) else test(item) for item in filter.path]
         self.names = [item for item in self.path if not isinstance(item, Between)]
         self.span, self.bottom, self._top = filter.span, filter.bottom, filter.top
-        domain = filter.domain
-        self._domain = None if domain is None else _test(domain, regex, is_searched=True)
+        self._domain = None if filter.domain is None else test(filter.domain, is_searched=True)
 
     def takes_domain(self, domain: str | None) -> bool:
         """Whether a domain is the filter's; None is the default domain."""
@@ -90,6 +87,7 @@ class Pattern:
         return frozenset(counts)
 
     def is_complete(self, reached: Reached) -> bool:
+        """Whether a range completes the path."""
         return len(self.path) in reached
 
     def are_open(self, names: Iterable[str]) -> bool:
@@ -98,7 +96,7 @@ class Pattern:
         return all(any(map(test, found)) for test in self.names)
 
 
-def _test(pattern: str, is_regex: bool, is_searched: bool) -> Test:
+def _test(pattern: str, *, is_regex: bool, is_searched: bool) -> Test:
     if not is_regex:
         return pattern.__eq__
     expression = re.compile(pattern)

@@ -216,7 +216,7 @@ class RangeNames:
 
 def _is_like(name: str, other: str) -> bool:
     """Whether the regular expression for `name` also hits `other`."""
-    return re.fullmatch(exact_regex(name, False), other) is not None
+    return re.fullmatch(exact_regex(name), other) is not None
 
 
 def _alike(pattern: str, names: Iterable[str]) -> list[str]:

@@ -99,7 +99,8 @@ class RangeFilter(FilterParts):
         if not (regex or span or top):
             while len(path) > 1 and path[-1] is Between.ANY:
                 path = path[:-1]
-        super().__init__(path, domain, bool(span), bool(bottom), bool(top), bool(regex))
+        flags = {"span": span, "bottom": bottom, "top": top, "regex": regex}
+        super().__init__(path, domain, **{name: bool(flag) for name, flag in flags.items()})
         self._check_path()
         for name in self.names:
             self._check_name("path", name)

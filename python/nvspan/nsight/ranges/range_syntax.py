@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 REGEX_PREFIX = "regex:"
 # What a backslash quotes. Before any other character it is itself, and nothing quotes it (measured
@@ -32,6 +32,7 @@ class FilterParts:
 
     path: tuple[str | Between, ...]
     domain: str | None = None
+    _: KW_ONLY
     span: bool = False
     bottom: bool = False
     top: bool = False
@@ -50,15 +51,11 @@ class FilterParts:
 
     def as_regex(self) -> FilterParts:
         """The same filter by regular expressions, with "." for what ncu cannot read in a name."""
-        whole = self.is_searched
-        return FilterParts(
-            tuple(exact_regex(i, whole) if isinstance(i, str) else i for i in self.path),
-            None if self.domain is None else exact_regex(self.domain, True),
-            span=self.span,
-            bottom=self.bottom,
-            top=self.top,
-            regex=True,
-        )
+        form = "^{}$" if self.is_searched else "{}"
+        path = [form.format(exact_regex(i)) if isinstance(i, str) else i for i in self.path]
+        domain = None if self.domain is None else f"^{exact_regex(self.domain)}$"
+        flags = {"span": self.span, "bottom": self.bottom, "top": self.top}
+        return FilterParts(tuple(path), domain, **flags, regex=True)
 
 
 def _pieces(text: str) -> list[str]:
@@ -73,11 +70,8 @@ def plain_regex(name: str) -> str:
     )
 
 
-def exact_regex(name: str, is_searched: bool) -> str:
-    """A regular expression for one name, with "." for what ncu cannot read in it.
-
-    One that ncu searches for (`is_searched`) has anchors, so that it hits no longer name.
-    """
+def exact_regex(name: str) -> str:
+    """A regular expression for one name, with "." for what ncu cannot read in it."""
     made = []
     for at, char in enumerate(name):
         following = name[at + 1 : at + 2]
@@ -85,10 +79,10 @@ def exact_regex(name: str, is_searched: bool) -> str:
             made.append(".")
         else:
             made.append(f"\\{char}" if char in "\\^$.|?*+()[]{}" else char)
-    return f"^{''.join(made)}$" if is_searched else "".join(made)
+    return "".join(made)
 
 
-def _quoted(name: str, is_regex: bool) -> str:
+def _quoted(name: str, *, is_regex: bool) -> str:
     if not is_regex:
         return "".join(f"\\{char}" if char in SPECIAL else char for char in name)
     return "".join(f"\\{piece}" if piece in _SEPARATORS else piece for piece in _pieces(name))
@@ -97,7 +91,7 @@ def _quoted(name: str, is_regex: bool) -> str:
 def render(parts: FilterParts) -> str:
     """The text that ncu takes."""
     regex, bottom, top = parts.regex, parts.bottom, parts.top
-    words = [i.value if isinstance(i, Between) else _quoted(i, regex) for i in parts.path]
+    words = [i.value if isinstance(i, Between) else _quoted(i, is_regex=regex) for i in parts.path]
     is_closed = not parts.span and not (bottom or top) and len(words) == 1
     if regex:
         # A bracket that begins or ends the expression is none of the stack's.
@@ -109,7 +103,7 @@ def render(parts: FilterParts) -> str:
         body = ",".join(words)
     else:
         body = f"{'[' * bottom}{'/'.join(words)}{']' * top}{'/' * is_closed}"
-    domain = "" if parts.domain is None else _quoted(parts.domain, regex) + "@"
+    domain = "" if parts.domain is None else _quoted(parts.domain, is_regex=regex) + "@"
     return f"{REGEX_PREFIX * regex}{domain}{body}"
 
 
@@ -123,7 +117,7 @@ def _split(found: list[str], sign: str) -> list[list[str]]:
     return parts
 
 
-def _name(found: list[str], text: str, is_regex: bool) -> str:
+def _name(found: list[str], text: str, *, is_regex: bool) -> str:
     if is_regex:
         return plain_regex("".join(found))
     for piece in found:
@@ -141,7 +135,7 @@ def _name(found: list[str], text: str, is_regex: bool) -> str:
     return "".join(piece[-1] if piece[-1] in SPECIAL else piece for piece in found)
 
 
-def _anchors(body: list[str], is_regex: bool) -> tuple[list[str], bool, bool]:
+def _anchors(body: list[str], *, is_regex: bool) -> tuple[list[str], bool, bool]:
     """The body without the brackets around it, and which of them were there."""
     bottom = top = False
     if is_regex and body[:2] == ["/", "["]:
@@ -166,11 +160,15 @@ def parse(text: str) -> FilterParts:
             f"{text!r} has more than one '@': ranges of several domains need a filter each, and an "
             "'@' in a name is written '\\@'"
         )
-    domain = _name(halves[0], text, regex) if len(halves) == 2 else None
-    body, bottom, top = _anchors(halves[-1], regex)
+
+    def name(found: list[str]) -> str:
+        return _name(found, text, is_regex=regex)
+
+    domain = name(halves[0]) if len(halves) == 2 else None
+    body, bottom, top = _anchors(halves[-1], is_regex=regex)
     names = _split(body, "/")
     if not (bottom or top or len(names) > 1):
-        spans = tuple(_name(part, text, regex) for part in _split(body, ","))
+        spans = tuple(name(part) for part in _split(body, ","))
         return FilterParts(spans, domain, span=True, regex=regex)
     if "," in body:
         raise ValueError(
@@ -181,7 +179,6 @@ def parse(text: str) -> FilterParts:
         names.pop()  # what a single name of a push/pop range ends with
     signs = {"*": Between.ANY, "+": Between.ONE}
     path = tuple(
-        signs[part[0]] if len(part) == 1 and part[0] in signs else _name(part, text, regex)
-        for part in names
+        signs[part[0]] if len(part) == 1 and part[0] in signs else name(part) for part in names
     )
     return FilterParts(path, domain, bottom=bottom, top=top, regex=regex)

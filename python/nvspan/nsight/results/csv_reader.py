@@ -104,12 +104,19 @@ def parse(text: str, report: str = "") -> list[Profiled]:
 def _profiled(row: dict[str, str], units: dict[str, str], report: str, number: int) -> Profiled:
     metrics = {name: value for name in units if (value := _value(row[name])) is not None}
     return Profiled(
-        report=report, number=number, name=row.get("Kernel Name", ""), kind=_kind(row),
-        process=_whole(row, "Process ID"), device=_whole(row, "Device"),
-        stream=_whole(row, "Stream"), grid=_size(row, "Grid Size"), block=_size(row, "Block Size"),
-        ranges=tuple(_ranges(row)), metrics=metrics,
+        report=report,
+        number=number,
+        name=row.get("Kernel Name", ""),
+        kind=_kind(row),
+        process=_whole(row, "Process ID"),
+        device=_whole(row, "Device"),
+        stream=_whole(row, "Stream"),
+        grid=_size(row, "Grid Size"),
+        block=_size(row, "Block Size"),
+        ranges=tuple(_ranges(row)),
+        metrics=metrics,
         units={name: _UNITS.get(units[name], units[name]) for name in metrics if units[name]},
-    )  # fmt: skip
+    )
 
 
 def _kind(row: dict[str, str]) -> str:
@@ -142,15 +149,15 @@ def _ranges(row: dict[str, str]) -> Iterator[OpenRange]:
     for column, text in row.items():
         if "Push/Pop_Range" in column:
             depths: dict[str | None, int] = {}
-            for domain, name in _texts(text, False):
+            for domain, name in _texts(text, has_number=False):
                 depth = depths[domain] = depths.get(domain, -1) + 1
                 yield OpenRange(domain, name, PUSH_POP, depth)
         elif "Start/Stop_Range" in column:
-            for domain, name in _texts(text, True):
+            for domain, name in _texts(text, has_number=True):
                 yield OpenRange(domain, name, START_END)
 
 
-def _texts(cell: str, has_number: bool) -> Iterator[tuple[str | None, str]]:
+def _texts(cell: str, *, has_number: bool) -> Iterator[tuple[str | None, str]]:
     """Domain and name of each range in a cell: in quotes, two spaces between them."""
     first, last = cell.find('"'), cell.rfind('"')
     if first == last:
