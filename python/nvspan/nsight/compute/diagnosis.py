@@ -69,12 +69,11 @@ def _missing(filter: RangeFilter, known: Known) -> Finding:
         meant = f"{name!r} is in {where}, and the filter means {_domain(filter.domain)}"
         ranges = [_plain(domain, name, known) for domain in places[:_PLACES]]
         return problem(f"{text}: {meant}", ranges=ranges)
-    nested, _ = known[filter.domain][name]
     if filter.span:
         why = (
             "is a push/pop range, and without a slash at its end the filter means start/end ranges"
         )
-    elif not nested:
+    elif "push_pop" not in known[filter.domain][name]:
         why = "is a start/end range, and the slash at its end means push/pop ranges"
     else:
         why = f"is never the {'outermost' if filter.bottom else 'innermost'} range of its domain"

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from itertools import product
 
 from nvspan.nsight.ranges.evaluate import require_ranges
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 MOST_FILTERS = 256
 
-# domain (None: the default one) -> name -> whether it has (push/pop, start/end) ranges
-Known = dict["str | None", dict[str, tuple[bool, bool]]]
+# domain (None: the default one) -> name -> the kinds of its ranges: "push_pop", "start_end"
+Known = dict["str | None", dict[str, set[str]]]
 
 
 def range_filters(
@@ -56,7 +57,7 @@ def range_filters(
 
 
 def known_ranges(recording: Recording) -> Known:
-    """Domain (None: the default one) -> name -> whether it has (push/pop, start/end) ranges."""
+    """The ranges of a recording."""
     rows = recording.stats().rows
     return known_of((row.domain, row.name, row.kind) for row in rows)
 
@@ -66,10 +67,7 @@ def known_of(ranges: Iterable[tuple[str | None, str | None, str]]) -> Known:
     found: Known = {}
     for domain, name, kind in ranges:
         if name and kind in ("push_pop", "start_end"):
-            names = found.setdefault(domain, {})
-            nested, span = names.get(name, (False, False))
-            is_nested = kind == "push_pop"
-            names[name] = (nested or is_nested, span or not is_nested)
+            found.setdefault(domain, {}).setdefault(name, set()).add(kind)
     return found
 
 
@@ -133,10 +131,11 @@ class RangeNames:
         made = []
         for domain, choices in found:
             if len(choices) == 1:
-                for name in choices[0]:
-                    nested, span = self._known[domain][name]
-                    made += [self._exact((name,), domain)] * nested
-                    made += [self._exact((name,), domain, span=True)] * span
+                made += [
+                    self._exact((name,), domain, span=kind == "start_end")
+                    for name in choices[0]
+                    for kind in sorted(self._known[domain][name])
+                ]
             else:
                 made += self._within(domain, choices)
         if not made:
@@ -190,7 +189,7 @@ class RangeNames:
             rest = [text] if is_name else list(steps)
             if not is_name:
                 rest[0] = rest[0].removeprefix(whole_name(domain, ""))
-            choices = [_alike(step, names) for step in rest]
+            choices = [_matching(step, names) for step in rest]
             if all(choices):
                 found.append((domain, choices))
         return found
@@ -199,7 +198,7 @@ class RangeNames:
         """The sentence about the first step that no domain knows."""
         names = {name for known in self._known.values() for name in known}
         whole = {whole_name(d, n) for d, known in self._known.items() for n in known}
-        missing = next((step for step in steps if not _alike(step, names | whole)), None)
+        missing = next((step for step in steps if not _matching(step, names | whole)), None)
         if missing is None:
             return (
                 f"ranges: no domain has all of {', '.join(map(repr, steps))}, and Nsight Compute "
@@ -219,11 +218,9 @@ def _is_like(name: str, other: str) -> bool:
     return re.fullmatch(exact_regex(name), other) is not None
 
 
-def _alike(pattern: str, names: Iterable[str]) -> list[str]:
-    """The names that are like a pattern with * and ?, itself first of all."""
-    known = set(names)
-    if pattern in known:
+def _matching(pattern: str, names: Collection[str]) -> list[str]:
+    """The names that match a pattern with * and ?, or the one that is the pattern itself."""
+    if pattern in names:
         return [pattern]
-    signs = {"*": ".*", "?": "."}
-    expression = "".join(signs.get(char) or re.escape(char) for char in pattern)
-    return sorted(name for name in known if re.fullmatch(expression, name, re.DOTALL))
+    pattern = pattern.replace("[", "[[]")  # which is no sign here
+    return sorted(name for name in names if fnmatchcase(name, pattern))
