@@ -28,42 +28,49 @@ QUICK = ("--metrics", f"time,{INSTRUCTIONS}", "--clock-control", "none")
 needs_torch = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="needs torch")
 
 
-@pytest.fixture
-def folder(tmp_path):
-    return tmp_path
-
-
-def run(folder, *words, timeout=150):
-    env = {"NVSPAN_NCU": os.environ.get("NVSPAN_NCU")}
+def finished(tmp_path, command, variables=None):
+    env = clean_environment(environment(variables))
     return subprocess.run(
-        [sys.executable, "-m", "nvspan", "ncu", *words], cwd=folder, capture_output=True, text=True,
-        timeout=timeout, check=False, env=clean_environment(environment(env)),
-    )  # fmt: skip
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=150, check=False
+    )
 
 
-def profiled(folder, *words, program=(str(KERNELS), "sync")):
+def run(tmp_path, *words):
+    command = [sys.executable, "-m", "nvspan", "ncu", *words]
+    return finished(tmp_path, command, {"NVSPAN_NCU": os.environ.get("NVSPAN_NCU")})
+
+
+def profiled(tmp_path, *words, program=(str(KERNELS), "sync")):
     """The results of `nvspan ncu`, by their grids or ranges."""
-    done = run(folder, *QUICK, "-o", "out", "--force", *words, *program)
+    done = run(tmp_path, *QUICK, "-o", "out", "--force", *words, *program)
     assert done.returncode == 0, done.stdout + done.stderr
-    return read_ncu([str(folder / "out.ncu-rep")], ncu=real.find()).results
+    return read_ncu([str(tmp_path / "out.ncu-rep")], ncu=real.find()).results
 
 
 def grids(results):
     return [result.grid[0] for result in results]
 
 
-def by_hand(folder, *words, program=(str(KERNELS), "sync")):
+def by_hand(tmp_path, *words, program=(str(KERNELS), "sync")):
     """The results of a command that an expert writes."""
     command = [real.find(), "-f", "-o", "hand", "--metrics", f"{TIME},{INSTRUCTIONS}",
                "--clock-control", "none", "--nvtx", *words, sys.executable, *program]  # fmt: skip
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=150, check=False,
-        env=clean_environment(environment()),
-    )  # fmt: skip
+    done = finished(tmp_path, command)
     assert done.returncode == 0, done.stdout + done.stderr
-    return read_ncu([str(folder / "hand.ncu-rep")], ncu=real.find()).results
+    return read_ncu([str(tmp_path / "hand.ncu-rep")], ncu=real.find()).results
 
 
+# The first range makes the CUDA context.
+COLD = """
+import nvspan
+from helpers.gpu import Cuda
+for number in range(3):
+    with nvspan.annotate("work", domain="app"):
+        if not number:
+            cuda = Cuda()
+        cuda.launch(0, grid=5)
+        cuda.synchronize()
+"""
 CASES = {
     "a plain name": (["layers.1"], [11, 12] * 3),
     "two names": (["layers.0; load"], [1, 2, 60] * 3),
@@ -77,15 +84,15 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_kernels_of_a_range(name, folder):
+def test_the_kernels_of_a_range(name, tmp_path):
     words, expected = CASES[name]
-    assert grids(profiled(folder, *words)) == expected
+    assert grids(profiled(tmp_path, *words)) == expected
 
 
-def test_the_same_as_a_command_by_hand(folder):
-    found = profiled(folder, "layers.0", "layers.2")
+def test_the_same_as_a_command_by_hand(tmp_path):
+    found = profiled(tmp_path, "layers.0", "layers.2")
     expected = by_hand(
-        folder, "--nvtx-include", "torch@layers.0/", "--nvtx-include", "torch@layers.2/"
+        tmp_path, "--nvtx-include", "torch@layers.0/", "--nvtx-include", "torch@layers.2/"
     )
     assert [(r.name, r.grid, r.ranges) for r in found] == [
         (r.name, r.grid, r.ranges) for r in expected
@@ -93,26 +100,26 @@ def test_the_same_as_a_command_by_hand(folder):
     assert {frozenset(r.metrics) for r in found} == {frozenset(r.metrics) for r in expected}
 
 
-def test_many_calls_are_chosen_by_their_numbers(folder):
-    (folder / "many.py").write_text(
+def test_many_calls_are_chosen_by_their_numbers(tmp_path):
+    (tmp_path / "many.py").write_text(
         "import sys, nvspan\nfrom helpers.gpu import Cuda\ncuda = Cuda()\n"
         "for number in range(25):\n"
         "    with nvspan.annotate('call', domain='app'): cuda.launch(0, grid=number + 1)\n"
         "cuda.synchronize()\n"
     )
-    assert grids(profiled(folder, "call", "--every", "10", program=("many.py",))) == [1, 11, 21]
+    assert grids(profiled(tmp_path, "call", "--every", "10", program=("many.py",))) == [1, 11, 21]
 
 
 @pytest.mark.parametrize("replay", ["range", "app-range"])
-def test_ranges_as_one(folder, replay):
-    found = profiled(folder, "layers.0", "layers.1", "layers.2", "--replay", replay)
+def test_ranges_as_one(tmp_path, replay):
+    found = profiled(tmp_path, "layers.0", "layers.1", "layers.2", "--replay", replay)
     assert [(r.kind, r.ranges[-1].name) for r in found] == [
         ("range", f"layers.{n}") for _ in range(3) for n in range(3)
     ]
 
 
-def test_the_program_runs_again_for_each_pass(folder):
-    (folder / "counted.py").write_text(
+def test_the_program_runs_again_for_each_pass(tmp_path):
+    (tmp_path / "counted.py").write_text(
         "import runpy, sys\n"
         "with open('runs', 'a') as runs: print('run', file=runs)\n"
         f"sys.argv = [{str(KERNELS)!r}, 'sync']\n"
@@ -120,18 +127,20 @@ def test_the_program_runs_again_for_each_pass(folder):
     )
     metrics = f"{INSTRUCTIONS},MemoryWorkloadAnalysis"
     words = ("--replay", "application", "--metrics", metrics, "layers.1")
-    found = profiled(folder, *words, program=("counted.py",))
-    expected = by_hand(folder, "--nvtx-include", "torch@layers.1/")
+    found = profiled(tmp_path, *words, program=("counted.py",))
+    expected = by_hand(tmp_path, "--nvtx-include", "torch@layers.1/")
     assert grids(found) == grids(expected) == [11, 12] * 3
     # The kernels spin for a time: how often differs from run to run.
     assert [r.metrics[INSTRUCTIONS] for r in found] == pytest.approx(
         [r.metrics[INSTRUCTIONS] for r in expected], rel=0.05
     )
-    assert len((folder / "runs").read_text().split()) >= 3  # the recording, and at least two passes
+    assert (
+        len((tmp_path / "runs").read_text().split()) >= 3
+    )  # the recording, and at least two passes
 
 
-def test_a_table_and_a_report_for_each_region(folder):
-    done = run(folder, *QUICK, "--per-region", "-o", "reports", "layers.0", "load", str(KERNELS),
+def test_a_table_and_a_report_for_each_region(tmp_path):
+    done = run(tmp_path, *QUICK, "--per-region", "-o", "reports", "layers.0", "load", str(KERNELS),
                "sync")  # fmt: skip
     lines = [line.split() for line in done.stderr.splitlines()]
     assert [line[:2] for line in lines if line[:1] == ["torch:layers.0"]] == [
@@ -140,7 +149,7 @@ def test_a_table_and_a_report_for_each_region(folder):
     assert [line[:3] for line in lines if line[:1] == ["io:load"]] == [
         ["io:load", "(start/end)", "3"]
     ]
-    names = sorted(path.name.rsplit("-", 2)[0] for path in (folder / "reports").iterdir())
+    names = sorted(path.name.rsplit("-", 2)[0] for path in (tmp_path / "reports").iterdir())
     assert names == ["0-layers.0", "1-load"]
 
 
@@ -169,38 +178,24 @@ PITFALLS = {
 
 
 @pytest.mark.parametrize("name", PITFALLS)
-def test_pitfalls_are_explained(name, folder):
+def test_pitfalls_are_explained(name, tmp_path):
     words, expected, command = PITFALLS[name]
-    (folder / "cold.py").write_text(
-        "import nvspan\nfrom helpers.gpu import Cuda\n"
-        "for number in range(3):\n"
-        "    with nvspan.annotate('work', domain='app'):\n"
-        "        if not number: cuda = Cuda()\n"
-        "        cuda.launch(0, grid=5)\n"
-        "        cuda.synchronize()\n"
-    )
-    (folder / "idle.py").write_text("import nvspan\nwith nvspan.annotate('idle'): pass\n")
+    (tmp_path / "cold.py").write_text(COLD)
+    (tmp_path / "idle.py").write_text("import nvspan\nwith nvspan.annotate('idle'): pass\n")
     own = ["--clock-control", "none"] if "--metrics" in words else QUICK
-    done = run(folder, *own, *(str(KERNELS) if word == "K" else word for word in words))
+    done = run(tmp_path, *own, *(str(KERNELS) if word == "K" else word for word in words))
     assert expected in done.stderr, done.stdout + done.stderr
     assert command is None or command in done.stderr, done.stderr
 
 
-def test_the_command_that_is_offered_for_a_cold_context_works(folder):
-    (folder / "cold.py").write_text(
-        "import nvspan\nfrom helpers.gpu import Cuda\n"
-        "for number in range(3):\n"
-        "    with nvspan.annotate('work', domain='app'):\n"
-        "        if not number: cuda = Cuda()\n"
-        "        cuda.launch(0, grid=5)\n"
-        "        cuda.synchronize()\n"
-    )
-    found = profiled(folder, "work", "--replay", "range", "--calls", "1:", program=("cold.py",))
+def test_the_command_that_is_offered_for_a_cold_context_works(tmp_path):
+    (tmp_path / "cold.py").write_text(COLD)
+    found = profiled(tmp_path, "work", "--replay", "range", "--calls", "1:", program=("cold.py",))
     assert [r.ranges[-1].name for r in found] == ["work", "work"]
 
 
-def test_a_forked_child(folder):
-    (folder / "fork.py").write_text(
+def test_a_forked_child(tmp_path):
+    (tmp_path / "fork.py").write_text(
         "import os, sys, nvspan\nfrom helpers.gpu import Cuda\n"
         "if (pid := os.fork()) == 0:\n"
         "    cuda = Cuda()\n"
@@ -210,11 +205,11 @@ def test_a_forked_child(folder):
         "    os._exit(0)\n"
         "os.waitpid(pid, 0)\n"
     )
-    assert grids(profiled(folder, "app@child/", program=("fork.py",))) == [7]
+    assert grids(profiled(tmp_path, "app@child/", program=("fork.py",))) == [7]
 
 
-def test_ranks(folder):
-    (folder / "train.py").write_text(
+def test_ranks(tmp_path):
+    (tmp_path / "train.py").write_text(
         "import ctypes, os, nvspan\nfrom helpers.gpu import Cuda\n"
         "rank, count = int(os.environ['SLURM_PROCID']), ctypes.c_int()\n"
         "cuda = Cuda()\n"
@@ -225,11 +220,11 @@ def test_ranks(folder):
         "    with nvspan.annotate('save', domain='app'): cuda.launch(0, grid=5)\n"
         "cuda.synchronize()\n"
     )
-    launcher = ranks.make_launcher(folder, "srun")
-    done = run(folder, *QUICK, "app@step/", "app@save/", "-o", "of {rank}", "--", launcher, "-n",
+    launcher = ranks.make_launcher(tmp_path, "srun")
+    done = run(tmp_path, *QUICK, "app@step/", "app@save/", "-o", "of {rank}", "--", launcher, "-n",
                "2", sys.executable, "train.py")  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    of = [read_ncu([str(folder / f"of {rank}.ncu-rep")], ncu=real.find()).results
+    of = [read_ncu([str(tmp_path / f"of {rank}.ncu-rep")], ncu=real.find()).results
           for rank in (0, 1)]  # fmt: skip
     assert [grids(results) for results in of] == [[10, 5], [11]]
     assert "rank 1: 'app@save/' did not run on this rank in the recording, but on 0" in done.stderr
@@ -237,8 +232,8 @@ def test_ranks(folder):
 
 
 @needs_torch
-def test_range_replay_of_three_layers(folder):
-    (folder / "model.py").write_text(
+def test_range_replay_of_three_layers(tmp_path):
+    (tmp_path / "model.py").write_text(
         "import torch, nvspan.nsight, nvspan.torch\n"
         "layers = [torch.nn.Linear(256, 256).cuda() for _ in range(3)]\n"
         "x = torch.randn(64, 256, device='cuda')\n"
@@ -246,7 +241,7 @@ def test_range_replay_of_three_layers(folder):
         "for number, layer in enumerate(layers):\n"
         "    with nvspan.nsight.profile_region(f'layers.{number}'): x = layer(x)\n"
     )
-    (folder / "hand.py").write_text(
+    (tmp_path / "hand.py").write_text(
         "import torch\nfrom torch.cuda import nvtx\n"
         "layers = [torch.nn.Linear(256, 256).cuda() for _ in range(3)]\n"
         "x = torch.randn(64, 256, device='cuda')\n"
@@ -258,9 +253,9 @@ def test_range_replay_of_three_layers(folder):
         "    torch.cuda.synchronize()\n"
         "    nvtx.range_pop()\n"
     )
-    found = profiled(folder, "layers.*", "--replay", "range", program=("model.py",))
+    found = profiled(tmp_path, "layers.*", "--replay", "range", program=("model.py",))
     include = [w for n in range(3) for w in ("--nvtx-include", f"layers.{n}/")]
-    expected = by_hand(folder, *include, "--replay-mode", "range", program=("hand.py",))
+    expected = by_hand(tmp_path, *include, "--replay-mode", "range", program=("hand.py",))
     assert [r.ranges[-1].name for r in found] == ["layers.0", "layers.1", "layers.2"]
     assert [r.ranges[-1].name for r in expected] == ["layers.0", "layers.1", "layers.2"]
     assert [r.metrics[INSTRUCTIONS] for r in found] == pytest.approx(
@@ -269,8 +264,8 @@ def test_range_replay_of_three_layers(folder):
 
 
 @needs_torch
-def test_the_backward_pass(folder):
-    (folder / "model.py").write_text(
+def test_the_backward_pass(tmp_path):
+    (tmp_path / "model.py").write_text(
         "import torch, nvspan\n"
         "w = torch.randn(64, 64, device='cuda', requires_grad=True)\n"
         "x = torch.randn(64, 64, device='cuda')\n"
@@ -279,6 +274,6 @@ def test_the_backward_pass(folder):
         "    with nvspan.span('backward', domain='app'): loss.backward()\n"
         "torch.cuda.synchronize()\n"
     )
-    found = profiled(folder, "backward", program=("model.py",))
+    found = profiled(tmp_path, "backward", program=("model.py",))
     assert len(found) >= 2
     assert {(r.ranges[-1].name, r.ranges[-1].kind) for r in found} == {("backward", "start_end")}

@@ -4,18 +4,24 @@
 
 from __future__ import annotations
 
-from contextlib import ContextDecorator, nullcontext
+from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from threading import local
-from typing import Any
+from typing import Any, TypeVar
 
 from nvspan import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Function = TypeVar("Function", bound="Callable[..., object]")
 
 
 class _Open(local):
     """The regions that a thread has entered."""
 
     def __init__(self) -> None:
-        self.ranges: list[Any] = []
+        self.ranges: list[AbstractContextManager[object]] = []
 
 
 class profile_region(ContextDecorator):
@@ -60,14 +66,18 @@ class profile_region(ContextDecorator):
         if warmup < 0:
             raise ValueError(f"warmup must be 0 or more, not {warmup}")
         self._name = name
-        self._options: dict[str, Any] = {"domain": domain, "device": device, "sync": True}
+        self._domain, self._device = domain, device
         self._left = warmup
         self._open = _Open()
 
     def __enter__(self) -> profile_region:
         is_warm_up = self._left > 0
         self._left -= is_warm_up
-        entered = nullcontext() if is_warm_up else _core.annotate(self._name, **self._options)
+        entered: AbstractContextManager[object] = nullcontext()
+        if not is_warm_up:
+            entered = _core.annotate(
+                self._name, domain=self._domain, device=self._device, sync=True
+            )
         entered.__enter__()
         self._open.ranges.append(entered)
         return self
@@ -75,7 +85,7 @@ class profile_region(ContextDecorator):
     def __exit__(self, *raised: Any) -> None:
         self._open.ranges.pop().__exit__(*raised)
 
-    def __call__(self, function: Any) -> Any:
+    def __call__(self, function: Function) -> Function:
         if self._name is None:
             self._name = getattr(function, "__name__", None)
         return super().__call__(function)
