@@ -16,6 +16,8 @@ from helpers.recorded import record_command
 from helpers.reported import nvspan_done
 from helpers.script import script
 from helpers.traced import clean_environment, needs_library
+from nvspan.cli import ncu
+from nvspan.nsight.compute.dry_run import DryRun
 from nvspan.nsight.lines import on_ranks
 
 pytestmark = needs_library
@@ -154,6 +156,21 @@ def test_the_dry_recording_shows_nothing_of_the_program(folder):
     done = run(folder, "--dry-run", "layers.1", "train.py")
     assert "a step of train.py" not in done.stdout + done.stderr
     assert "recording the first 3 steps of the program" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["layers.1"], ["forward", "--exclude", "layers.1"]])
+def test_a_dry_recording_that_has_the_ranges_is_enough(words, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    recording = record_command([sys.executable, "train.py"], folder=folder).recording
+    asked = []
+
+    def dry_run(command, *, is_enough, **options):
+        asked.append(is_enough(recording))
+        return DryRun(recording, whole=False)
+
+    monkeypatch.setattr(ncu, "dry_run", dry_run)
+    assert ncu.main(["--dry-run", *words, "train.py"]) == 0
+    assert asked == [True]
 
 
 def test_a_recording_that_exists(folder):

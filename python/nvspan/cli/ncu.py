@@ -38,9 +38,10 @@ from nvspan.nsight.lines.ncu_command import (
     PROCESSES,
     REPLAY_MODES,
     SECTIONS,
+    filters_of,
 )
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX, find_tool
-from nvspan.nsight.ranges.names import is_written_for_ncu, range_filters
+from nvspan.nsight.ranges.names import is_written_for_ncu
 
 _USAGE = """\
 nvspan ncu [RANGE ...] [options] script.py [arguments ...]
@@ -189,8 +190,8 @@ def _recording(
 
     def is_enough(recording: nvspan.Recording) -> bool:
         try:
-            range_filters(options.exclude, recording)
-            return all(each.evaluate(recording) for each in range_filters(ranges, recording))
+            filters_of(options.exclude, recording)
+            return all(each.evaluate(recording) for each in filters_of(ranges, recording))
         except ValueError:
             return False
 
