@@ -22,9 +22,15 @@ KERNEL, COPY, SET, GRAPH = "kernel", "copy", "set", "graph"
 _CATEGORIES = {KERNEL: 1, COPY: 2, SET: 3, GRAPH: 4}
 _API = "CUPTI_ACTIVITY_KIND_RUNTIME"
 _TABLES = {
-    KERNEL: "CUPTI_ACTIVITY_KIND_KERNEL", COPY: "CUPTI_ACTIVITY_KIND_MEMCPY",
-    SET: "CUPTI_ACTIVITY_KIND_MEMSET", GRAPH: "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-}  # fmt: skip
+    KERNEL: "CUPTI_ACTIVITY_KIND_KERNEL",
+    COPY: "CUPTI_ACTIVITY_KIND_MEMCPY",
+    SET: "CUPTI_ACTIVITY_KIND_MEMSET",
+    GRAPH: "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+}
+_WORK_COLUMNS = (
+    *("start", "end", "deviceId", "streamId", "correlationId", "globalPid"),
+    *("demangledName", "shortName", "bytes", "copyKind", "graphExecId"),
+)
 _PROCESS_MASK = ~0xFFFFFF
 
 
@@ -33,10 +39,8 @@ def write_cuda(report: Report) -> None:
     calls = _calls(report)
     kinds = report.tables.rows("ENUM_CUDA_MEMCPY_OPER", ["id"], ["label"])
     copies = {kind: label for (kind,), (label,) in kinds}
-    columns = ["start", "end", "deviceId", "streamId", "correlationId", "globalPid",
-               "demangledName", "shortName", "bytes", "copyKind", "graphExecId"]  # fmt: skip
     for category, name in _TABLES.items():
-        for table in report.tables.blocks(name, [(column, "i") for column in columns]):
+        for table in report.tables.blocks(name, [(column, "i") for column in _WORK_COLUMNS]):
             if len(table):
                 _work(report, category, table, calls, copies)
     _names(report)
@@ -62,10 +66,11 @@ def _call_block(report: Report, table: _reader.ImportTable) -> None:
             memoryview(table.column(column) or b"")[begin:end]
             for column in ("start", "end", "name", "correlationId")
         )
+        thread, domain = report.thread(tid), report.domain(tid, CALL_DOMAIN)
+        payload = correlation.cast("B").cast("Q")
         report.writer.ranges(
-            report.thread(tid), report.domain(tid, CALL_DOMAIN), start, stop, name=name,
-            payload=correlation.cast("B").cast("Q"), kind="start_end",
-        )  # fmt: skip
+            thread, domain, start, stop, name=name, payload=payload, kind="start_end"
+        )
 
 
 def _work(
@@ -89,18 +94,20 @@ def _work(
         domain = report.domain(pid, WORK_DOMAIN)
         report.writer.category(domain, _CATEGORIES[category], category)
         size = part("bytes")
-        start, stop, device, stream = (
-            part(column) for column in ("start", "end", "deviceId", "streamId")
-        )
-        assert start is not None
-        assert stop is not None
         report.writer.device_ranges(
-            report.process(pid), domain, start, stop, device=0 if device is None else device,
-            stream=0 if stream is None else stream, name=part("name"),
-            correlation=part("correlationId"), launched=part("launched"), tid=part("tid"),
+            report.process(pid),
+            domain,
+            part("start") or b"",
+            part("end") or b"",
+            device=part("deviceId") or 0,
+            stream=part("streamId") or 0,
+            name=part("name"),
+            correlation=part("correlationId"),
+            launched=part("launched"),
+            tid=part("tid"),
             category=_CATEGORIES[category],
             payload=None if size is None else size.cast("B").cast("Q"),
-        )  # fmt: skip
+        )
 
 
 def _add_names(

@@ -16,7 +16,12 @@ CATEGORY, MARK, THREAD, PUSH_POP, START_END, DOMAIN = 33, 34, 39, 59, 60, 75
 _OF_TEXT_FILES: dict[int | None, int] = {64: CATEGORY, 65: MARK, 70: PUSH_POP, 71: START_END}
 NOT_ENDED = -(2**63)
 _PAYLOADS = ("uint64Value", "int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue")
+_REAL = ("doubleValue", "floatValue")
 _FIELDS = "binaryData"  # payloads with fields
+_COLUMNS = (
+    *("start", "end", "eventType", "rangeId", "category", "color"),
+    *("globalTid", "endGlobalTid", "textId", "domainId"),
+)
 _GIVEN = (*_PAYLOADS, _FIELDS, "color", "category", "textId", "text", "rangeId")
 
 
@@ -95,11 +100,11 @@ class Nvtx:
 
     def write(self) -> None:
         """Writes all of them."""
-        columns = ["start", "end", "eventType", "rangeId", "category", "color", "globalTid",
-                   "endGlobalTid", "textId", "domainId"]  # fmt: skip
-        kinds = [(name, "r" if name in ("doubleValue", "floatValue") else "i")
-                 for name in (*columns, *_PAYLOADS)]  # fmt: skip
-        kinds += [("text", "t"), (_FIELDS, "b")]
+        kinds = [
+            *((name, "i") for name in _COLUMNS),
+            *((name, "r" if name in _REAL else "i") for name in _PAYLOADS),
+            *(("text", "t"), (_FIELDS, "b")),
+        ]
         for table in self._report.tables.blocks("NVTX_EVENTS", kinds):
             if len(table):
                 self._table = table
@@ -114,22 +119,23 @@ class Nvtx:
         )
         table.replace("end", NOT_ENDED if report.end is None else report.end, NOT_ENDED)
         keys = ["globalTid", "domainId", "eventType", "endGlobalTid"]
-        groups = table.group(keys, list(_GIVEN))
+        groups = table.group(keys, list(_GIVEN))  # puts the rows in order, before any is looked at
         pieces = None
         if _FIELDS in table.names() and table.column(_FIELDS) is not None:
             pieces = table.payloads(_FIELDS)
-        rows = [(key, Group(table, begin, end, given, pieces)) for begin, end, key, given in groups]
-        rows = [((tid, domain, _OF_TEXT_FILES.get(kind) or kind, end_tid), group)
-                for (tid, domain, kind, end_tid), group in rows]  # fmt: skip
-        names = {CATEGORY: self._categories, THREAD: self._thread_names, DOMAIN: self._name_domains}
-        # Domains have names before what is in them, if they can.
-        for named in (DOMAIN, THREAD, CATEGORY):
-            for (tid, domain, kind, _), group in rows:
-                if kind == named and tid is not None:
-                    names[named](tid, domain or 0, group)
-        for (tid, domain, kind, end_tid), group in rows:
+        rows = []
+        for begin, end, (tid, domain, kind, end_tid), given in groups:
             if tid is not None:
-                self._events(tid, domain or 0, kind, end_tid, group)
+                group = Group(table, begin, end, given, pieces)
+                rows.append((tid, domain or 0, _OF_TEXT_FILES.get(kind) or kind, end_tid, group))
+        # Domains have names before what is in them, if they can.
+        names = {DOMAIN: self._name_domains, THREAD: self._thread_names, CATEGORY: self._categories}
+        for named, name in names.items():
+            for tid, domain, kind, _, group in rows:
+                if kind == named:
+                    name(tid, domain, group)
+        for row in rows:
+            self._events(*row)
 
     def _events(
         self, tid: int, domain: int, kind: int | None, end_tid: int | None, group: Group
@@ -148,10 +154,8 @@ class Nvtx:
                 self._ranges(thread, handle, group, "start_end")
 
     def _ranges(self, thread: int, domain: int, group: Group, kind: str) -> None:
-        self._writer.ranges(
-            thread, domain, group.column("start"), group.column("end"), kind=kind,
-            **group.attributes(),
-        )  # fmt: skip
+        start, end = group.column("start"), group.column("end")
+        self._writer.ranges(thread, domain, start, end, kind=kind, **group.attributes())
 
     def _across(self, thread: int, end_thread: int, domain: int, group: Group) -> None:
         """Ranges that another thread ended."""
@@ -163,10 +167,11 @@ class Nvtx:
 
     def _of_device(self, tid: int, domain: int, group: Group) -> None:
         """Device ranges, whose device and stream are fields of their payloads."""
+        process = self._report.process(tid)
+        start, end = group.column("start"), group.column("end")
         self._writer.device_ranges(
-            self._report.process(tid), domain, group.column("start"), group.column("end"),
-            device=-1, stream=0, **group.attributes(),
-        )  # fmt: skip
+            process, domain, start, end, device=-1, stream=0, **group.attributes()
+        )
 
     def _text(self, group: Group, at: int) -> str | None:
         if "textId" in group.given:

@@ -73,20 +73,17 @@ def _made(path: str, tables_path: str | None) -> tuple[str, Source]:
     if (known := _known.get(key)) is not None and os.path.exists(known[0]):
         return known
     folder = _folder()
+    made = os.path.join(folder, f"{key}.nvspan")
     with tempfile.TemporaryDirectory(prefix="nvspan-", dir=folder) as work:
         written = os.path.join(work, "r.nvspan")
-        source = _import(path, tables_path or _export(path, work), written)
-        made = os.path.join(folder, f"{key}.nvspan")
+        tables_path = tables_path or _export(path, work)
+        try:
+            source = Source(path, *_write(tables_path, written))
+        except ValueError as error:
+            raise ValueError(f"cannot read {path!r}: {error}") from None
         os.replace(written, made)
     _known[key] = made, source
     return made, source
-
-
-def _import(path: str, tables_path: str, made: str) -> Source:
-    try:
-        return Source(path, *_write(tables_path, made))
-    except ValueError as error:
-        raise ValueError(f"cannot read {path!r}: {error}") from None
 
 
 def _write(tables_path: str, made: str) -> tuple[str, int | None]:
