@@ -8,17 +8,22 @@ nsys is found through NVSPAN_NSYS, an installation prefix with bin/nsys in it, o
 from __future__ import annotations
 
 import contextlib
+import lzma
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from helpers.tree import ROOT
+
+DATA = ROOT / "tests" / "data" / "nsight"
 KINDS = {33: "category", 34: "mark", 39: "thread", 59: "range", 60: "span", 75: "domain"}
 ATTEMPTS = 3  # nsys 2023.4 loses its own agent now and then ("End of file"), and leaves no report
 PAYLOADS = ("uint64", "int64", "double", "uint32", "int32", "float")
@@ -32,6 +37,22 @@ class Report:
     stdout: str
     status: int
     database: Path
+
+
+def unpacked(name: str, folder: Path) -> Path:
+    """A database of tests/data, as nsys exported it."""
+    name = name.removesuffix(".sqlite.xz")
+    target = folder / f"{name}.sqlite"
+    target.write_bytes(lzma.decompress((DATA / f"{name}.sqlite.xz").read_bytes()))
+    return target
+
+
+@contextlib.contextmanager
+def edited(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database, to be changed."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        yield connection
+        connection.commit()
 
 
 def find() -> Path:

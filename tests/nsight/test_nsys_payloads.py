@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-import lzma
 import sqlite3
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +13,11 @@ import pytest
 
 import nvspan
 from helpers.compile import build
+from helpers.nsys import DATA, edited, unpacked
 from helpers.recorded import record_command
 from helpers.traced import needs_library
 
-DATA = Path(__file__).resolve().parents[1] / "data" / "nsight"
 PROGRAM = DATA.parents[1] / "programs" / "payload_forms.cpp"
-
-
-def unpacked(name: str, folder: Path) -> Path:
-    target = folder / name.removesuffix(".xz")
-    target.write_bytes(lzma.decompress((DATA / name).read_bytes()))
-    return target
 
 
 def events(recording: nvspan.Recording) -> list[tuple[Any, ...]]:
@@ -54,7 +46,7 @@ def bits(row: dict[str, Any]) -> int | None:
 def test_a_python_program(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     recorded = record_command([sys.executable, str(DATA / "fields.py")]).recording
-    of_report = nvspan.read(unpacked("2025.3.1-fields.sqlite.xz", tmp_path))
+    of_report = nvspan.read(unpacked("2025.3.1-fields", tmp_path))
     assert of_report.problems == []
     assert events(of_report) == events(recorded)
     first = events(of_report)[0]
@@ -69,7 +61,7 @@ def test_a_python_program(tmp_path: Path) -> None:
 def test_a_program_with_schemas_of_every_form(tmp_path: Path) -> None:
     # nsys leaves out what 5 sends: ranges that are payloads and nothing else.
     recorded = record_command([str(build(PROGRAM)), *"123467"]).recording
-    of_report = nvspan.read(unpacked("2025.3.1-forms.sqlite.xz", tmp_path))
+    of_report = nvspan.read(unpacked("2025.3.1-forms", tmp_path))
     assert of_report.problems == []
     assert events(of_report) == events(recorded)
     fields = {event[1]: event[-1] for event in events(of_report) if event[-1]}
@@ -86,7 +78,7 @@ def test_a_program_with_schemas_of_every_form(tmp_path: Path) -> None:
 
 
 def test_device_ranges_have_device_and_stream(tmp_path: Path) -> None:
-    recording = nvspan.read(unpacked("2025.3.1-device.sqlite.xz", tmp_path))
+    recording = nvspan.read(unpacked("2025.3.1-device", tmp_path))
     assert recording.problems == []
     found = [
         (row["domain"], row["name"], row["device"], row["stream"], row["payload_type"],
@@ -100,16 +92,15 @@ def test_device_ranges_have_device_and_stream(tmp_path: Path) -> None:
 
 
 def test_what_is_no_payload_is_bytes(tmp_path: Path) -> None:
-    path = unpacked("2025.3.1-forms.sqlite.xz", tmp_path)
+    path = unpacked("2025.3.1-forms", tmp_path)
     broken = {
         "nested": b"\0", "dynamic": b"\1\2\3", "union": b"\xff" * 40,
         "registered": (9).to_bytes(8, "little") + bytes(24),
     }  # fmt: skip
-    with closing(sqlite3.connect(path)) as connection:
+    with edited(path) as connection:
         for name, blob in broken.items():
             connection.execute("update NVTX_EVENTS set binaryData = ? where text = ?", (blob, name))
         connection.execute("delete from NVTX_PAYLOAD_SCHEMAS where name = 'collective'")
-        connection.commit()
     recording = nvspan.read(path)
     shown = {event[1]: event[-1].get("payload.value") for event in events(recording)}
     assert {name: shown[name] for name in broken} == {
@@ -119,7 +110,7 @@ def test_what_is_no_payload_is_bytes(tmp_path: Path) -> None:
 
 
 def test_bytes_of_schemas_that_are_damaged_are_refused_or_read(tmp_path: Path) -> None:
-    path = unpacked("2025.3.1-forms.sqlite.xz", tmp_path)
+    path = unpacked("2025.3.1-forms", tmp_path)
     changes = [
         "update NVTX_PAYLOAD_SCHEMAS set payloadSize = 1 << 40",
         "update NVTX_PAYLOAD_SCHEMA_ENTRIES set type = schemaId",
@@ -129,10 +120,9 @@ def test_bytes_of_schemas_that_are_damaged_are_refused_or_read(tmp_path: Path) -
         "update NVTX_PAYLOAD_SCHEMAS set type = 99, schemaId = null",
     ]
     for change in changes:
-        with closing(sqlite3.connect(path)) as connection:
+        with edited(path) as connection:
             try:
                 connection.execute(change)
             except sqlite3.IntegrityError:
                 continue
-            connection.commit()
         assert len(events(nvspan.read(path))) == 11

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import csv
 import io
-import lzma
 import os
 import shutil
 import sqlite3
@@ -22,28 +21,19 @@ import pytest
 
 import nvspan
 from helpers import nsys
+from helpers.nsys import DATA, unpacked
 from helpers.script import script
 from nvspan.nsight import sqlite
 from nvspan.nsight.nsys import compat
 
-DATA = Path(__file__).resolve().parents[1] / "data" / "nsight"
 GPU_TABLES = ("nvtx_sum", "nvtx_gpu_proj_sum", "nvtx_gpu_proj_trace", "nvtx_kern_sum")
-CASES = [
-    ("2022.4.2", "2022.4.2.sqlite.xz", ("nvtx_sum",)),
-    ("2023.4.4", "2023.4.4.sqlite.xz", ("nvtx_sum",)),
-    ("2025.3.2-nodes", "2025.3.2-nodes.sqlite.xz", GPU_TABLES),
-    ("2025.3.2-whole", "2025.3.2-whole.sqlite.xz", GPU_TABLES),
-]
-
-
-FILES = [file for _, file, _ in CASES]
-
-
-def unpacked(name: str, folder: Path) -> Path:
-    """A report of tests/data, as nsys wrote it."""
-    target = folder / name.removesuffix(".xz")
-    target.write_bytes(lzma.decompress((DATA / name).read_bytes()))
-    return target
+CASES = {
+    "2022.4.2": ("nvtx_sum",),
+    "2023.4.4": ("nvtx_sum",),
+    "2025.3.2-nodes": GPU_TABLES,
+    "2025.3.2-whole": GPU_TABLES,
+}
+FILES = [f"{case}.sqlite.xz" for case in CASES]
 
 
 def printed(case: str, table: str) -> list[dict[str, str]]:
@@ -73,9 +63,10 @@ def renumbered(rows: list[dict[str, str]], like: list[dict[str, str]]) -> list[d
     ]
 
 
-@pytest.mark.parametrize(("case", "file", "table"), [
-    (case, file, table) for case, file, tables in CASES for table in tables
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("case", "file", "table"),
+    [(case, f"{case}.sqlite.xz", table) for case, tables in CASES.items() for table in tables],
+)
 def test_tables_are_those_that_nsys_printed(
     case: str, file: str, table: str, tmp_path: Path
 ) -> None:
@@ -92,7 +83,7 @@ def test_tables_are_those_that_nsys_printed(
 
 @pytest.mark.parametrize("version", ["2022.4.2", "2023.4.4"])
 def test_every_field_of_ranges_and_marks(version: str, tmp_path: Path) -> None:
-    path = unpacked(f"{version}.sqlite.xz", tmp_path)
+    path = unpacked(version, tmp_path)
     recording = nvspan.read(path)
     with closing(sqlite3.connect(path)) as connection:
         events = connection.execute(
@@ -154,10 +145,10 @@ def test_blocks_of_any_size_give_the_same_recording(
 def test_events_of_text_files_are_those_of_programs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    path = unpacked("2023.4.4", tmp_path)
     sent = everything(nvspan.read(path))
     types = {"NvtxCategory": 64, "NvtxMark": 65, "NvtxPushPopRange": 70, "NvtxStartEndRange": 71}
-    with closing(sqlite3.connect(path)) as connection:
+    with nsys.edited(path) as connection:
         for name, number in types.items():
             of_text = name.replace("Nvtx", "Nvtxt")
             ids = connection.execute(
@@ -167,7 +158,6 @@ def test_events_of_text_files_are_those_of_programs(
             assert ids[1] == (number,)
             connection.execute("update NVTX_EVENTS set eventType = ? where eventType = ?",
                                (number, *ids[0]))  # fmt: skip
-        connection.commit()
     assert everything(nvspan.read(path)) == sent
     assert len(sent["ranges"]) > 20
 
@@ -175,14 +165,13 @@ def test_events_of_text_files_are_those_of_programs(
 def test_names_may_come_after_what_they_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    path = unpacked("2023.4.4", tmp_path)
     first = everything(nvspan.read(path))
-    with closing(sqlite3.connect(path)) as connection:
+    with nsys.edited(path) as connection:
         connection.execute("create table moved as select * from NVTX_EVENTS order by"
                            " eventType in (33, 39, 75), eventType = 75")  # fmt: skip
         connection.execute("delete from NVTX_EVENTS")
         connection.execute("insert into NVTX_EVENTS select * from moved")
-        connection.commit()
     monkeypatch.setattr("nvspan.nsight.nsys.tables._BLOCK", 5)
     last = everything(nvspan.read(path))
     # Domains and threads are in the order in which they are met.
@@ -276,7 +265,7 @@ for word; do case $word in --output=*) cp "$EXPORTED" "${word#--output=}"; esac;
 def test_the_export_stays_beside_the_report(
     beside: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EXPORTED", str(unpacked("2023.4.4.sqlite.xz", tmp_path)))
+    monkeypatch.setenv("EXPORTED", str(unpacked("2023.4.4", tmp_path)))
     tool = script(tmp_path / "nsys", EXPORTS)
     monkeypatch.setattr("nvspan.nsight.nsys.read.find_tool", lambda command: tool)
     folder = tmp_path / "reports"
@@ -310,18 +299,17 @@ def test_a_report_that_nothing_exports_says_what_does(
 
 
 def test_a_report_that_changes_is_read_again(tmp_path: Path) -> None:
-    path = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    path = unpacked("2023.4.4", tmp_path)
     count = len(nvspan.read(path).ranges)
     assert len(nvspan.read(path).ranges) == count
-    with closing(sqlite3.connect(path)) as connection:
+    with nsys.edited(path) as connection:
         connection.execute("delete from NVTX_EVENTS where eventType = 60")
-        connection.commit()
     assert len(nvspan.read(path).ranges) == count - 3
     assert [path.name for path in tmp_path.iterdir()] == ["2023.4.4.sqlite"]
 
 
 def test_a_database_with_a_log_beside_it_is_read_whole(tmp_path: Path) -> None:
-    path = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    path = unpacked("2023.4.4", tmp_path)
     whole = nvspan.read(path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("pragma journal_mode = wal")
@@ -334,7 +322,7 @@ def test_a_database_with_a_log_beside_it_is_read_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [0, 50, 100, 4096, 8192, 20000])
 def test_a_database_that_was_cut_is_refused(size: int, tmp_path: Path) -> None:
-    path = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    path = unpacked("2023.4.4", tmp_path)
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(ValueError, match=r"2023.*sqlite.*(cut|damaged|database|recording|export)"):
         nvspan.read(path)
@@ -351,7 +339,7 @@ def test_a_report_of_nsight_compute_has_no_timeline(tmp_path: Path) -> None:
 def test_an_export_of_ours_beside_a_report_is_not_taken_for_that_of_nsys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    database = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    database = unpacked("2023.4.4", tmp_path)
     report = tmp_path / "run.nsys-rep"
     report.write_bytes(b"a report")
     beside = database.rename(tmp_path / "run.sqlite")
@@ -368,7 +356,7 @@ def test_an_export_of_ours_beside_a_report_is_not_taken_for_that_of_nsys(
 
 
 def test_the_sqlite_export_of_a_report_leaves_that_of_nsys_alone(tmp_path: Path) -> None:
-    beside = unpacked("2023.4.4.sqlite.xz", tmp_path).rename(tmp_path / "run.sqlite")
+    beside = unpacked("2023.4.4", tmp_path).rename(tmp_path / "run.sqlite")
     (tmp_path / "run.nsys-rep").write_bytes(b"a report")
     os.utime(beside)
     before = beside.read_bytes()
@@ -383,7 +371,7 @@ def test_the_sqlite_export_of_a_report_leaves_that_of_nsys_alone(tmp_path: Path)
 
 
 def test_damage_anywhere_is_refused_or_read(tmp_path: Path) -> None:
-    path = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    path = unpacked("2023.4.4", tmp_path)
     whole = path.read_bytes()
     refused = 0
     for at in range(100, len(whole), 613):
@@ -400,15 +388,13 @@ def test_damage_anywhere_is_refused_or_read(tmp_path: Path) -> None:
 
 def test_other_databases_are_no_reports(tmp_path: Path) -> None:
     path = tmp_path / "other.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
+    with nsys.edited(path) as connection:
         connection.execute("create table t (a)")
-        connection.commit()
     with pytest.raises(ValueError, match="no export of Nsight Systems"):
         nvspan.read(path)
-    nvspan_file = shutil.copy(unpacked("2023.4.4.sqlite.xz", tmp_path), tmp_path / "x.sqlite")
-    with closing(sqlite3.connect(nvspan_file)) as connection:
+    nvspan_file = shutil.copy(unpacked("2023.4.4", tmp_path), tmp_path / "x.sqlite")
+    with nsys.edited(nvspan_file) as connection:
         connection.execute("create table NVSPAN_LOSSES (a)")
-        connection.commit()
     with pytest.raises(ValueError, match="nvspan exported it"):
         nvspan.read(nvspan_file)
 
@@ -426,7 +412,7 @@ OWN = {"", "train", "io"}  # domains
 
 
 def test_the_commands_take_reports(tmp_path: Path) -> None:
-    path = unpacked("2025.3.2-nodes.sqlite.xz", tmp_path)
+    path = unpacked("2025.3.2-nodes", tmp_path)
     lines = run("stats", path, "--format", "csv").splitlines()
     names = {(row["domain"], row["name"]) for row in csv.DictReader(lines)}
     assert ("train", "forward") in names
@@ -447,7 +433,7 @@ def test_the_commands_take_reports(tmp_path: Path) -> None:
     assert "train:forward" in page.read_text() or "forward" in page.read_text()
     run("export", path, "--format", "perfetto", "-o", tmp_path / "x.pftrace")
     assert (tmp_path / "x.pftrace").stat().st_size > 10_000
-    other = unpacked("2025.3.2-whole.sqlite.xz", tmp_path)
+    other = unpacked("2025.3.2-whole", tmp_path)
     for words, domains in (([], OWN), (["--cuda"], {*OWN, "CUDA", "CUDA API"})):
         lines = run("diff", path, other, "--format", "csv", *words).splitlines()
         assert {row["domain"] for row in csv.DictReader(lines)} == domains

@@ -7,7 +7,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import lzma
 import math
 import os
 import statistics
@@ -17,19 +16,18 @@ import sys
 import pytest
 
 import nvspan
+from helpers.nsys import unpacked
 from helpers.packages import needs
 from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.terminal import on_a_terminal
 from helpers.traced import needs_library
-from helpers.tree import ROOT
 from nvspan.recording.time_text import duration
 from nvspan.report import render
 from nvspan.report.summary import Summary
 from nvspan.report.text import parse_duration
 
 pytestmark = needs_library
-NSIGHT = ROOT / "tests" / "data" / "nsight"
 
 
 def as_json(*arguments):
@@ -282,9 +280,8 @@ def test_on_a_terminal_it_is_a_rich_table():
 @needs("rich")
 def test_a_narrow_terminal_shows_names_beside_the_figures_of_the_gpu(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    path = tmp_path / "gpu.sqlite"
-    path.write_bytes(lzma.decompress((NSIGHT / "2025.3.2-nodes.sqlite.xz").read_bytes()))
-    summary = Summary(nvspan.read(path).filter(match=["train:*", "side device range"]))
+    recording = nvspan.read(unpacked("2025.3.2-nodes", tmp_path))
+    summary = Summary(recording.filter(match=["train:*", "side device range"]))
     shown = io.StringIO()
     assert render.rich_table(summary, shown)
     lines = shown.getvalue().splitlines()
