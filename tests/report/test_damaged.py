@@ -21,7 +21,7 @@ import random, sys
 from nvspan import _reader
 from nvspan.recording import read
 from nvspan.export import perfetto
-from nvspan.nsight.summary import nvtx_sum
+from nvspan.nsight.nsys.compat import nvtx_sum
 from nvspan.report import page
 from nvspan.report.summary import Summary, call_tree
 

@@ -25,7 +25,7 @@ from nvspan import _reader
 from nvspan._results import MarkRow
 from nvspan.answers import compare
 from nvspan.export import perfetto, tables
-from nvspan.nsight import summary
+from nvspan.nsight.nsys.compat import nvtx_sum
 from nvspan.report.page.data import timeline
 from nvspan.report.summary import Summary, call_tree
 
@@ -388,7 +388,7 @@ def test_reports_in_python_take_the_part():
     assert [row["label"] for row in compare.compare(part, part)] == [
         "io:load", "io:span (start/end)",
     ]  # fmt: skip
-    assert {row["Range"] for row in summary.nvtx_sum(part)} == {"io:load", "io:span"}
+    assert {row["Range"] for row in nvtx_sum(part)} == {"io:load", "io:span"}
     assert [r.name for r in _reader.tree(part._reader.handle())] == ["load", "span"]
 
 

@@ -1,69 +1,128 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of ``nsys stats`` that project ranges onto the GPU, with their columns and figures.
+"""The tables of ``nsys stats`` about ranges, with their columns and figures.
 
-Graphs that nsys traced as a whole are in none of them, as there.
+Graphs that nsys traced as a whole are in none of the projections, as there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 
-from nvspan.nsight.summary import (
-    COLUMNS,
-    STYLES,
-    collection_end,
-    nvtx_sum,
-    shown_name,
-    sum_order,
-    tenths,
-)
+from nvspan import _reader
+from nvspan._results import ExactRow, KernelRow
 from nvspan.recording import Recording
-from nvspan.recording.projection import Projection
+from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN, Projection
 
+Cell = int | float | str | None
+Rows = list[dict[str, Cell]]
+
+_DURATIONS = ("Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)")
+NVTX_SUM = ("Time (%)", "Total Time (ns)", "Instances", *_DURATIONS, "Style", "Range")
 PROJECTION_SUM = (
-    "Range", "Style", "Total Proj Time (ns)", "Total Range Time (ns)", "Range Instances",
-    "Proj Avg (ns)", "Proj Med (ns)", "Proj Min (ns)", "Proj Max (ns)", "Proj StdDev (ns)",
-    "Total GPU Ops", "Avg GPU Ops", "Avg Range Lvl", "Avg Num Child",
-)  # fmt: skip
+    *("Range", "Style", "Total Proj Time (ns)", "Total Range Time (ns)", "Range Instances"),
+    *(f"Proj {name}" for name in _DURATIONS),
+    *("Total GPU Ops", "Avg GPU Ops", "Avg Range Lvl", "Avg Num Child"),
+)
 PROJECTION_TRACE = (
-    "Name", "Projected Start (ns)", "Projected Duration (ns)", "Orig Start (ns)",
-    "Orig Duration (ns)", "Style", "PID", "TID", "NumGPUOps", "Lvl", "NumChild", "RangeId",
-    "ParentId", "RangeStack",
-)  # fmt: skip
+    *("Name", "Projected Start (ns)", "Projected Duration (ns)", "Orig Start (ns)"),
+    *("Orig Duration (ns)", "Style", "PID", "TID", "NumGPUOps", "Lvl", "NumChild", "RangeId"),
+    *("ParentId", "RangeStack"),
+)
 KERNEL_SUM = (
-    "NVTX Range", "Style", "PID", "TID", "NVTX Inst", "Kern Inst", "Total Time (ns)", "Avg (ns)",
-    "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)", "Kernel Name",
-)  # fmt: skip
+    *("NVTX Range", "Style", "PID", "TID", "NVTX Inst", "Kern Inst", "Total Time (ns)"),
+    *_DURATIONS,
+    "Kernel Name",
+)
+_STYLES = {"push_pop": "PushPop", "start_end": "StartEnd", "device": "StartEnd"}
 _KIND_STYLES = ("PushPop", "StartEnd")
 
-Rows = list[dict[str, Any]]
+
+def _tenths(value: float) -> float:
+    return math.floor(value * 10 + 0.5) / 10
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Rows:
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _durations(row: ExactRow | KernelRow) -> tuple[float, float, int, int, float]:
+    return _tenths(row.mean), _tenths(row.median), row.min, row.max, _tenths(row.std)
+
+
+def _namer(recording: Recording) -> Callable[[str | None, str | None], str]:
+    """How nsys prints the domain and the name of a range: versions from 2024 on put a colon before
+    those of no domain."""
+    tools = [source.tool for source in recording._sources.values()]
+    years = [int(found[1]) for tool in tools if (found := re.search(r" (\d{4})\.", tool))]
+    default = ":" if years and min(years) >= 2024 else ""
+    return lambda domain, name: (default if domain is None else f"{domain}:") + (name or "")
+
+
+def _collection_end(recording: Recording) -> int | None:
+    """When the collection of nsys ended, until which it lets ranges last that did not end."""
+    ends = [source.end for source in recording._sources.values() if source.end is not None]
+    return max(ends) if len(ends) == 1 else None
+
+
+def _bytes(name: str) -> bytes:
+    """Names are in the order of their bytes, as SQLite's."""
+    return name.encode("utf-8", "surrogateescape")
+
+
+def _order(recording: Recording) -> Callable[[ExactRow], tuple[int, bytes, str]]:
+    """The order of rows: the largest total first, and equal ones by their names."""
+    name = _namer(recording)
+    return lambda row: (-row.total, _bytes(name(row.domain, row.name)), _STYLES[row.kind])
+
+
+def _threads(recording: Recording) -> list[tuple[int, int]]:
+    """The process id and the thread id of each thread."""
+    threads = recording.threads
+    pids = [recording.processes[process].pid for process in threads["process"]]
+    return list(zip(pids, threads["tid"], strict=True))
 
 
 def _projection(recording: Recording, kernels: str = "") -> Projection:
-    end = collection_end(recording)
+    end = _collection_end(recording)
     return Projection(
         recording, kernels=kernels, without=("graph",), unclosed_end=end, midpoints=True
     )
 
 
+def nvtx_sum(recording: Recording) -> Rows:
+    """``nvtx_sum``: each name, the largest total first.
+
+    Every figure is exact; the median is as nsys has it: of an even number, the mean of the two
+    middle values. "Time (%)" is the share of the sum of all rows, so nested ranges count twice in
+    it, as they do there. nsys lets a range that did not end last until the end of its collection:
+    so it is in a report of nsys, and in a recording it is left out.
+    """
+    name = _namer(recording)
+    rows = _reader.exact(recording._reader.handle(), _collection_end(recording))
+    if recording._sources:
+        rows = [row for row in rows if row.domain not in (CALL_DOMAIN, WORK_DOMAIN)]
+    whole = sum(row.total for row in rows) or 1
+    values = []
+    for row in sorted(rows, key=_order(recording)):
+        times = (_tenths(100 * row.total / whole), row.total, row.calls, *_durations(row))
+        values.append((*times, _STYLES[row.kind], name(row.domain, row.name)))
+    return _table(NVTX_SUM, values)
+
+
 def gpu_projection_sum(recording: Recording) -> Rows:
     """``nvtx_gpu_proj_sum``: each name, the most projected time first."""
-    table = []
-    rows = sorted(_projection(recording).rows, key=lambda row: sum_order(recording, row))
-    for row in rows:
-        calls = row.calls
-        if calls == 0:
-            continue
-        values = (
-            shown_name(recording, row.domain, row.name), STYLES[row.kind], row.total,
-            row.range_time, calls, tenths(row.mean), tenths(row.median), row.min, row.max,
-            tenths(row.std), row.launches, tenths(row.launches / calls),
-            tenths(row.levels / calls), tenths(row.children / calls),
-        )  # fmt: skip
-        table.append(dict(zip(PROJECTION_SUM, values, strict=True)))
-    return table
+    name = _namer(recording)
+    values: list[tuple[Cell, ...]] = []
+    for row in sorted(_projection(recording).rows, key=_order(recording)):
+        if row.calls:
+            times = (row.total, row.range_time, row.calls, *_durations(row), row.launches)
+            means = (_tenths(n / row.calls) for n in (row.launches, row.levels, row.children))
+            values.append((name(row.domain, row.name), _STYLES[row.kind], *times, *means))
+    return _table(PROJECTION_SUM, values)
 
 
 def gpu_projection_trace(recording: Recording) -> Rows:
@@ -71,63 +130,45 @@ def gpu_projection_trace(recording: Recording) -> Rows:
 
     A range's id is its row in `Recording.ranges`.
     """
-    found = _projection(recording)
-    pids = [process.pid for process in recording.processes]
-    threads = recording.threads
-    of_thread = list(zip((pids[p] for p in threads["process"]), threads["tid"], strict=True))
-    columns = ["row", "start", "end", "first", "last", "kind", "thread", "launches", "level",
-               "children", "parent"]  # fmt: skip
+    found, name, threads = _projection(recording), _namer(recording), _threads(recording)
+    names = map(name, found.text("domain"), found.text("name"))
+    columns = (
+        *("row", "start", "end", "first", "last", "kind"),
+        *("thread", "launches", "level", "children", "parent"),
+    )
     stacks: dict[int, str] = {}
-    table = []
-    names = zip(found.text("domain"), found.text("name"), strict=True)
-    for (domain, name), row in zip(
-        names, zip(*(found[column].tolist() for column in columns), strict=True), strict=True
-    ):
+    values: list[tuple[Cell, ...]] = []
+    for shown, *row in zip(names, *(found[column].tolist() for column in columns), strict=True):
         at, start, end, first, last, kind, thread, launches, level, children, parent = row
         if launches == 0:
             continue
         # Whatever encloses a range with work has that work as well, and comes before it.
         stacks[at] = f"{stacks.get(parent, '')}:{at}"
-        values = (
-            shown_name(recording, domain, name), first, last - first, start, end - start,
-            _KIND_STYLES[kind], *of_thread[thread], launches, level, children, at,
-            None if parent < 0 else parent, stacks[at],
-        )  # fmt: skip
-        table.append(dict(zip(PROJECTION_TRACE, values, strict=True)))
-    table.sort(key=lambda row: (row["Orig Start (ns)"], row["RangeId"]))
-    return table
+        times = (first, last - first, start, end - start)
+        counts = (_KIND_STYLES[kind], *threads[thread], launches, level, children)
+        parents = (None if parent < 0 else parent, stacks[at])
+        values.append((start, at, shown, *times, *counts, at, *parents))
+    return _table(PROJECTION_TRACE, (row[2:] for row in sorted(values, key=itemgetter(0, 1))))
 
 
 def kernel_sum(recording: Recording) -> Rows:
     """``nvtx_kern_sum``: each kernel within the ranges of a name on a thread."""
-    pids = [process.pid for process in recording.processes]
-    threads = recording.threads
-    of_thread = list(zip((pids[p] for p in threads["process"]), threads["tid"], strict=True))
-    table = []
+    name, threads = _namer(recording), _threads(recording)
+    values = []
     for row in _projection(recording, "kernel")._kernels:
-        name = None
+        shown, style = None, None
         if row.kind is not None:
-            name = shown_name(recording, row.domain, row.name)
-        pid, tid = (None, None) if row.thread is None else of_thread[row.thread]
-        values = (
-            name, None if row.kind is None else STYLES[row.kind], pid, tid, row.ranges,
-            row.kernels, row.total, tenths(row.mean), tenths(row.median), row.min, row.max,
-            tenths(row.std), row.kernel,
-        )  # fmt: skip
-        table.append(dict(zip(KERNEL_SUM, values, strict=True)))
-
-    def order(row: dict[str, Any]) -> tuple[Any, ...]:
-        name, pid, tid = row["NVTX Range"], row["PID"], row["TID"]
-        text = (name or "").encode("utf-8", "surrogateescape")  # in the order of bytes, as SQLite's
-        return (name is not None, text, pid or 0, tid or 0, -row["Total Time (ns)"])
-
-    table.sort(key=order)
-    return table
+            shown, style = name(row.domain, row.name), _STYLES[row.kind]
+        pid, tid = (None, None) if row.thread is None else threads[row.thread]
+        times = (row.ranges, row.kernels, row.total, *_durations(row))
+        order = (shown is not None, _bytes(shown or ""), pid or 0, tid or 0, -row.total)
+        values.append((order, (shown, style, pid, tid, *times, row.kernel)))
+    return _table(KERNEL_SUM, (row for _, row in sorted(values, key=itemgetter(0))))
 
 
 # Their names in nsys: the columns, the rows, and which columns are text.
 REPORTS: dict[str, tuple[tuple[str, ...], Callable[[Recording], Rows], tuple[str, ...]]] = {
-    "nvtx_sum": (COLUMNS, nvtx_sum, ("Style", "Range")),
+    "nvtx_sum": (NVTX_SUM, nvtx_sum, ("Style", "Range")),
     "nvtx_gpu_proj_sum": (PROJECTION_SUM, gpu_projection_sum, ("Range", "Style")),
     "nvtx_gpu_proj_trace": (
         PROJECTION_TRACE,
