@@ -13,6 +13,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from operator import not_
 
 from nvspan import _core
 from nvspan.recording import Recording
@@ -220,8 +221,8 @@ class _Writer:
     def losses(self) -> Iterator[tuple[object, ...]]:
         for row in self.recording.losses.rows():
             tid = None if row["thread"] is None else self.tids[row["thread"]]
-            yield (signed(row["from"] - self.origin), signed(row["to"] - self.origin), tid,
-                   _count(row["count"]), row["reason"])  # fmt: skip
+            times = (signed(row[key] - self.origin) for key in ("from", "to"))
+            yield (*times, tid, _count(row["count"]), row["reason"])
 
     def counters(self) -> Iterator[tuple[object, ...]]:
         numbers = {None if k < 0 else self.recording.strings[k]: v for k, v in self.domains.items()}
@@ -229,11 +230,14 @@ class _Writer:
             name, field, unit = (
                 None if row[key] is None else _clean(row[key]) for key in ("name", "field", "unit")
             )
-            yield (
-                signed(row["time"] - self.origin), self.tids[row["thread"]],
-                numbers[row["domain"]], name, signed(row["counter"]), row["value"], row["integer"],
-                field, unit,
-            )  # fmt: skip
+            place = (self.tids[row["thread"]], numbers[row["domain"]])
+            value = (signed(row["counter"]), row["value"], row["integer"])
+            yield (signed(row["time"] - self.origin), *place, name, *value, field, unit)
+
+
+def _where(values: Iterable[object], given: Iterable[object]) -> list[object]:
+    """The values of the rows that are `given` one, None for the others."""
+    return [value if has else None for value, has in zip(values, given, strict=True)]
 
 
 class _Batch:
@@ -282,27 +286,22 @@ class _Batch:
             ]
         categories = self.column("category")
         if any(categories):
-            columns["category"] = [category or None for category in categories]
+            columns["category"] = _where(categories, categories)
         given = writer.reader.column(self.table, "color").valid(self.begin, self.begin + _BATCH)
         if any(given):
-            colors = self.memory("color").cast("B").cast("i")
-            columns["color"] = [c if has else None for c, has in zip(colors, given, strict=True)]
+            columns["color"] = _where(self.memory("color").cast("B").cast("i"), given)
         columns.update(self.payloads())
         return columns
 
     def ends(self) -> Columns:
         reasons, kinds = self.memory("end_reason"), self.column("kind")
         columns: Columns = {
-            "end": [
-                None if reason else time
-                for time, reason in zip(self.times("end"), reasons, strict=True)
-            ],
+            "end": _where(self.times("end"), map(not_, reasons)),
             "eventType": list(map(_KINDS.__getitem__, kinds)),
         }
         if any(kinds):
             # SQLite's integers have a sign.
-            ids = self.memory("range_id").cast("B").cast("q")
-            columns["rangeId"] = [i if kind else None for i, kind in zip(ids, kinds, strict=True)]
+            columns["rangeId"] = _where(self.memory("range_id").cast("B").cast("q"), kinds)
             threads = zip(self.memory("end_thread"), self.memory("thread"), kinds, strict=True)
             columns["endGlobalTid"] = [
                 self.writer.tids[ender] if kind and ender != thread else None
@@ -317,9 +316,7 @@ class _Batch:
         for type, (column, form, step) in _NUMBERS.items():
             if type in types:
                 values = words.cast(form)[::step]  # type: ignore[call-overload]
-                columns[column] = [
-                    value if of == type else None for value, of in zip(values, types, strict=True)
-                ]
+                columns[column] = _where(values, map(type.__eq__, types))
         if _EXTENDED in types:
             columns["jsonText"] = [
                 self.json(self.begin + at) if of == _EXTENDED else None
