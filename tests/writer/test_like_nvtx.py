@@ -46,11 +46,13 @@ def test_a_program_makes_the_same_calls_and_sees_the_same(tmp_path, library):
 
 
 def test_a_session_that_a_backend_takes(tmp_path, library):
+    np = pytest.importorskip("numpy")
     output = tmp_path / "calls.txt"
     backend = writer.load_backend(library)
     with writer.Session("run", backend=backend, config=f"file={output}") as session:
         with session.create_stream("one", domain="app") as stream:
-            stream.write_ranges([1, 5], [3, 9], message="x", color="red", category=4)
+            colors = np.array([0xFF0000, 0xFF0000])
+            stream.write_ranges([1, 5], [3, 9], message="x", color=colors, category=4)
             stream.write_marks([7], message=session.get_domain("app").get_registered_string("y"))
         for missing in (
             lambda: session.create_process(5),

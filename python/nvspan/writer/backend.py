@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries that take what sessions write: tools that implement NVTX's writer interface."""
+"""Backends: libraries of tools that implement NVTX's writer interface."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ import threading
 from typing import TYPE_CHECKING
 
 from nvspan.writer import abi
-from nvspan.writer.options import FAILED, SUCCESS, SYMBOL_MISSING, WriterError
+from nvspan.writer.options import FAILED, SYMBOL_MISSING, WriterError
+from nvspan.writer.run import call_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-
-def check(code: int, operation: str) -> None:
-    if code != SUCCESS:
-        raise WriterError(code, operation)
 
 
 class _Module:
@@ -37,7 +33,7 @@ class _Module:
         get.restype = ctypes.c_int32
         get.argtypes = [ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)]
         address = ctypes.c_void_p()
-        check(get(abi.INTERFACE_VERSION, ctypes.byref(address)), abi.GET_INTERFACE)
+        abi.check(get(abi.INTERFACE_VERSION, ctypes.byref(address)), abi.GET_INTERFACE)
         if not address.value:
             raise WriterError(FAILED, abi.GET_INTERFACE)
         self.interface = abi.Interface.from_address(address.value)
@@ -68,15 +64,10 @@ class Connection:
         return self.module.interface
 
     def close(self) -> None:
-        failure = None
         with self.lock:
             if self.module is None:
                 return
-            for end in list(self.ends):
-                try:
-                    end()
-                except Exception as error:
-                    failure = failure or error
+            failure = call_all(self.ends)
             if failure is not None:
                 raise failure
             module, self.module = self.module, None
@@ -87,7 +78,7 @@ class Connection:
 
 
 class Backend:
-    """A library with NVTX's writer interface. :func:`load_backend` makes it.
+    """A library with NVTX's writer interface, from :func:`load_backend`.
 
     Any number of sessions may write through it, one after the other or at once.
     """

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a session's events refer to: domains, strings, scopes, schemas, counters."""
+"""Domains, and the strings, scopes, schemas and counters that they register."""
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nvspan._runtime.enums import EventKind, PredefinedScope
@@ -12,16 +13,19 @@ from nvspan.counters import CounterSemantics, _checked_dtype
 from nvspan.payloads import numpy_dtype
 from nvspan.writer.layout import (
     COUNTER_GROUP,
+    FLOAT64,
+    INT64,
     EventSchema,
     Layout,
-    check_event,
     counter_timestamp,
+    event_roles,
     layout_of,
-    roles_of,
 )
+from nvspan.writer.options import CounterOptions
 
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+    from collections.abc import Callable
+    from typing import Any, TypeAlias, TypeVar
 
     import numpy as np
 
@@ -30,168 +34,122 @@ if TYPE_CHECKING:
 
     Text: TypeAlias = "str | bytes | RegisteredString | None"
     Category: TypeAlias = str | bytes | int | None
+    Key = TypeVar("Key")
+    Value = TypeVar("Value")
 
-_INT64, _FLOAT64 = 17, 44
 _FIRST_STATIC_SCOPE, _FIRST_DYNAMIC_SCOPE = 1 << 24, 1 << 32
-_PARENTS = (PredefinedScope.NONE, PredefinedScope.ROOT, PredefinedScope.CURRENT_HW_MACHINE,
-            PredefinedScope.CURRENT_VM)  # fmt: skip
+_PARENTS = (
+    PredefinedScope.NONE,
+    PredefinedScope.ROOT,
+    PredefinedScope.CURRENT_HW_MACHINE,
+    PredefinedScope.CURRENT_VM,
+)
 
 
-def as_bytes(text: str | bytes | None) -> bytes | None:
-    if text is None or isinstance(text, bytes):
-        return text
-    if isinstance(text, str):
-        return text.encode("utf-8", "surrogateescape")
-    raise TypeError(f"expected a str or bytes, not {text!r}")
-
-
-def as_text(text: str | bytes | None) -> str | None:
-    if text is None or isinstance(text, str):
-        return text
+def as_text(text: str | bytes | None, errors: str = "strict") -> str | None:
+    """A text as a str that can be encoded with ``surrogateescape``; `errors` are for bytes."""
     if isinstance(text, bytes):
-        return text.decode("utf-8")
-    raise TypeError(f"expected a str or bytes, not {text!r}")
+        return text.decode("utf-8", errors)
+    if text is not None and not isinstance(text, str):
+        raise TypeError(f"expected a str or bytes, not {text!r}")
+    if text is not None and not text.isascii():
+        text.encode("utf-8", "surrogateescape")
+    return text
 
 
+@dataclass(frozen=True, eq=False, slots=True)
 class RegisteredString:
-    """A text that a domain has registered: a message that costs a number.
+    """A text registered in a domain: a message that costs a number.
 
-    :meth:`Domain.get_registered_string` makes it; it is valid until its session ends.
+    From :meth:`Domain.get_registered_string`, valid until its session ends.
+
+    Attributes:
+        handle: The number for fields of rows with ``PayloadEntryType.REGISTERED_STRING``.
     """
 
-    __slots__ = ("_domain", "_handle", "_string")
-
-    def __init__(self, domain: Domain, string: str, handle: int) -> None:
-        self._domain = domain
-        self._string = string
-        self._handle = handle
+    handle: int
+    _string: str
+    _domain: Domain
 
     def __repr__(self) -> str:
         return f"RegisteredString({self._string!r})"
 
-    @property
-    def handle(self) -> int:
-        """The number for fields of rows with ``PayloadEntryType.REGISTERED_STRING``."""
-        return self._handle
 
-
+@dataclass(frozen=True, eq=False, slots=True)
 class Scope:
-    """A place that events or counters belong to. :meth:`Domain.get_scope` makes it."""
+    """A place that events or counters belong to, from :meth:`Domain.get_scope`.
 
-    __slots__ = ("_domain", "_path", "_scope_id", "_whole_path")
+    Attributes:
+        scope_id: Its number in its domain.
+        path: Its path below its parent.
+    """
 
-    def __init__(self, scope_id: int, path: str | None, domain: Domain, whole: str | None) -> None:
-        self._scope_id = scope_id
-        self._path = path
-        self._domain = domain
-        self._whole_path = whole
-
-    def __repr__(self) -> str:
-        return f"Scope(scope_id={self._scope_id}, path={self._path!r})"
-
-    @property
-    def scope_id(self) -> int:
-        """Its number in its domain."""
-        return self._scope_id
-
-    @property
-    def path(self) -> str | None:
-        """The path that it was asked for by."""
-        return self._path
+    scope_id: int
+    path: str | None
+    _whole_path: str | None = field(repr=False)
+    _domain: Domain = field(repr=False)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
 class Counter:
-    """A counter of a domain. :meth:`Domain.get_counter` makes it; streams take its samples."""
+    """A counter of a domain, from :meth:`Domain.get_counter`; streams take its samples.
 
-    def __init__(
-        self,
-        domain: Domain,
-        counter_id: int,
-        name: str,
-        dtype: Any,
-        description: str | None,
-        semantics: CounterSemantics | None,
-        timestamp: str | None,
-    ) -> None:
-        self._domain = domain
-        self._counter_id = counter_id
-        self._name = name
-        self._dtype = dtype
-        self._description = description
-        self._semantics = semantics
-        self._timestamp = timestamp
+    Attributes:
+        name: What tools call it.
+        counter_id: Its number in its domain.
+        dtype: The type of its samples.
+        description: A longer text about it, or None.
+        semantics: How its values are to be read, or None.
+    """
 
-    def __repr__(self) -> str:
-        return f"Counter(name={self._name!r}, counter_id={self._counter_id})"
-
-    @property
-    def counter_id(self) -> int:
-        """Its number in its domain."""
-        return self._counter_id
-
-    @property
-    def name(self) -> str:
-        """What tools call it."""
-        return self._name
-
-    @property
-    def dtype(self) -> Any:
-        """The type of its samples."""
-        return self._dtype
-
-    @property
-    def description(self) -> str | None:
-        """A longer text about it, or None."""
-        return self._description
-
-    @property
-    def semantics(self) -> CounterSemantics | None:
-        """How its values are to be read, or None."""
-        return self._semantics
+    name: str
+    counter_id: int
+    dtype: Any = field(repr=False)
+    description: str | None = field(repr=False)
+    semantics: CounterSemantics | None = field(repr=False)
+    _timestamp: str | None = field(repr=False)
+    _domain: Domain = field(repr=False)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
 class Schema:
-    """The layout of rows in a domain. :meth:`Domain.get_schema` makes it."""
+    """The layout of rows in a domain, from :meth:`Domain.get_schema`.
 
-    def __init__(self, domain: Domain, event: EventSchema) -> None:
-        self._domain = domain
-        self._event = event
+    Attributes:
+        schema_id: Its number in its domain.
+        dtype: The dtype of its rows.
+        kind: The kind of event that a row is; None for payloads.
+    """
+
+    schema_id: int
+    dtype: np.dtype[Any]
+    kind: EventKind | None
+    _event: EventSchema
+    _domain: Domain
 
     def __repr__(self) -> str:
         return f"Schema(schema_id={self.schema_id}, dtype={self.dtype!r}, kind={self.kind})"
 
-    @property
-    def schema_id(self) -> int:
-        """Its number in its domain."""
-        return self._event.id
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype of its rows."""
-        dtype: np.dtype[Any] = self._event.dtype
-        return dtype
-
-    @property
-    def kind(self) -> EventKind | None:
-        """What events its rows are; None: none."""
-        return self._event.kind
-
 
 class Domain:
-    """A namespace of a session. :meth:`Session.get_domain` makes it.
+    """A namespace of a session, from :meth:`Session.get_domain`.
 
-    What it hands out is the same object for the same arguments, and valid until the session ends.
+    Equal arguments give the same object, which is valid until the session ends.
+
+    Raises:
+        RuntimeError: In every method: the session has ended.
+        WriterError: In every method: the backend refused it.
     """
 
     def __init__(self, run: Run, name: str | None) -> None:
         self._run = run
         self._name = name
-        self._target = run.target.domain(as_bytes(name))
+        self._target = run.target.domain(name)
         self._strings: dict[str, RegisteredString] = {}
         self._categories: dict[str, int] = {}
         self._scopes: dict[tuple[str | None, int], Scope] = {}
-        self._schemas: dict[tuple[Any, ...], Schema] = {}
-        self._counters: dict[tuple[Any, ...], Counter] = {}
+        self._schemas: dict[tuple[Layout, Any, EventKind | None], Schema] = {}
+        self._counters: dict[CounterOptions, Counter] = {}
         self._category_ids = itertools.count(1)  # 0: no category
         self._user_categories: set[int] = set()
 
@@ -202,44 +160,43 @@ class Domain:
         if self._run.ended:
             raise RuntimeError("domain is no longer valid: its session has ended")
 
+    def _once(self, known: dict[Key, Value], key: Key, register: Callable[[], Value]) -> Value:
+        """The value of a key, registered on first use."""
+        with self._run.lock:
+            self._check()
+            if key not in known:
+                known[key] = register()
+            return known[key]
+
     def get_registered_string(self, string: str | bytes) -> RegisteredString:
         """The string as a number of this domain.
 
         Raises:
-            RuntimeError: The session has ended.
-            TypeError: It is no str or bytes.
-            WriterError: The backend refused it.
+            TypeError: It is not a str or bytes.
         """
         if not isinstance(string, (str, bytes)):
             raise TypeError(f"string must be a str or bytes, not {string!r}")
         text = as_text(string) or ""
-        with self._run.lock:
-            self._check()
-            known = self._strings.get(text)
-            if known is None:
-                handle = self._target.string(as_bytes(text) or b"")
-                known = self._strings[text] = RegisteredString(self, text, handle)
-            return known
+        return self._once(
+            self._strings, text, lambda: RegisteredString(self._target.string(text), text, self)
+        )
 
     def get_category_id(self, name: str | bytes) -> int:
         """The number of a category with a name. Numbers that events used already are left out.
 
         Raises:
-            RuntimeError: The session has ended.
-            TypeError: The name is no str or bytes.
-            WriterError: The backend refused it.
+            TypeError: The name is not a str or bytes.
         """
         if not isinstance(name, (str, bytes)):
             raise TypeError(f"category name must be a str or bytes, not {name!r}")
         text = as_text(name) or ""
-        with self._run.lock:
-            self._check()
-            number = self._categories.get(text)
-            if number is None:
-                number = next(n for n in self._category_ids if n not in self._user_categories)
-                self._target.category(number, as_bytes(text) or b"")
-                self._categories[text] = number
+
+        def register() -> int:
+            number = next(n for n in self._category_ids if n not in self._user_categories)
+            self._target.category(number, text)
             return number
+
+        return self._once(self._categories, text, register)
 
     def get_scope(
         self, path: str | bytes, *, parent: PredefinedScope | Scope | None = None
@@ -252,9 +209,7 @@ class Domain:
                 :class:`PredefinedScope`; None: ROOT.
 
         Raises:
-            RuntimeError: The session has ended.
             TypeError, ValueError: `parent` is not one of these.
-            WriterError: The backend refused it.
         """
         above = None
         if parent is None:
@@ -269,18 +224,16 @@ class Domain:
         elif isinstance(parent, Scope):
             if parent._domain is not self:
                 raise ValueError("parent scope is registered in a different domain")
-            number, above = parent._scope_id, parent._whole_path
+            number, above = parent.scope_id, parent._whole_path
         else:
             raise TypeError(f"parent must be a PredefinedScope, a Scope, or None, not {parent!r}")
         text = as_text(path)
-        with self._run.lock:
-            self._check()
-            known = self._scopes.get((text, number))
-            if known is None:
-                made = self._target.scope(as_bytes(text), number)
-                whole = f"{above}/{text}" if above and text else text or above
-                known = self._scopes[text, number] = Scope(made, text, self, whole)
-            return known
+        whole = f"{above}/{text}" if above and text else text or above
+        return self._once(
+            self._scopes,
+            (text, number),
+            lambda: Scope(self._target.scope(text, number), text, whole, self),
+        )
 
     def get_schema(self, dtype: Any, *, kind: EventKind | None = None) -> Schema:
         """The layout of rows: of events, or of payloads.
@@ -291,25 +244,22 @@ class Domain:
             kind: Which events the rows are; None: none.
 
         Raises:
-            RuntimeError: NumPy is not installed, or the session has ended.
-            TypeError: No dtype, or one that rows of events cannot have.
+            RuntimeError: NumPy is not installed.
+            TypeError: Not a dtype, or one that rows of events cannot have.
             ValueError: The roles of its fields are not those that the kind needs.
-            WriterError: The backend refused it.
         """
         if kind is not None and not isinstance(kind, EventKind):
             raise TypeError(f"kind must be an EventKind or None, not {kind!r}")
-        with self._run.lock:
-            self._check()
-            given = numpy_dtype(dtype)
-            if kind is not None:
-                check_event(kind, given)
-            layout = layout_of(given, 0 if kind is None else kind.value)
-            known = self._schemas.get((layout, given, kind))
-            if known is None:
-                roles = None if kind is None else roles_of(given)
-                event = EventSchema(self._target.schema(layout), given, kind, roles)
-                known = self._schemas[layout, given, kind] = Schema(self, event)
-            return known
+        given = numpy_dtype(dtype)
+        roles = {} if kind is None else event_roles(kind, given)
+        layout = layout_of(given, 0 if kind is None else kind.value)
+
+        def register() -> Schema:
+            number = self._target.schema(layout)
+            event = EventSchema(number, layout, given, kind, roles)
+            return Schema(number, given, kind, event, self)
+
+        return self._once(self._schemas, (layout, given, kind), register)
 
     def get_counter(
         self,
@@ -331,9 +281,8 @@ class Domain:
             semantics: Unit, limits and interpolation.
 
         Raises:
-            RuntimeError: NumPy is needed and not installed, or the session has ended.
+            RuntimeError: NumPy is needed and not installed.
             TypeError, ValueError: A counter cannot have the dtype, or the scope.
-            WriterError: The backend refused it.
         """
         if dtype is not int and dtype is not float:
             dtype = _checked_dtype(dtype)
@@ -341,35 +290,29 @@ class Domain:
             dtype = numpy.dtype("i8" if dtype is int else "f8")
         if semantics is not None and not isinstance(semantics, CounterSemantics):
             raise TypeError(f"semantics must be a CounterSemantics or None, not {semantics!r}")
-        with self._run.lock:
-            self._check()
-            place, path = resolve_scope(self, scope)
-            timestamp = counter_timestamp(dtype)
-            layout = self._counter_layout(dtype)
-            key = (as_text(name), layout, as_text(description), place, semantics)
-            known = self._counters.get(key)
-            if known is None:
-                schema = layout if isinstance(layout, int) else self._target.schema(layout)
-                number = self._target.counter(
-                    as_bytes(name) or b"", as_bytes(description), schema, place, path, semantics
-                )
-                known = self._counters[key] = Counter(
-                    self, number, key[0] or "", dtype, key[2], semantics, timestamp
-                )
-            return known
+        timestamp = counter_timestamp(dtype)
+        text, longer = as_text(name) or "", as_text(description)
+        options = CounterOptions(
+            text, _counter_layout(dtype), longer, *resolve_scope(self, scope), semantics
+        )
 
-    @staticmethod
-    def _counter_layout(dtype: Any) -> int | Layout:
-        if dtype is int or dtype is float:
-            return _INT64 if dtype is int else _FLOAT64
-        if dtype.fields is None and (dtype.kind, dtype.itemsize) == ("i", 8):
-            return _INT64
-        if dtype.fields is None and (dtype.kind, dtype.itemsize) == ("f", 8):
-            return _FLOAT64
-        return layout_of(dtype, COUNTER_GROUP if dtype.fields is not None else 0)
+        def register() -> Counter:
+            number = self._target.counter(options)
+            return Counter(text, number, dtype, longer, semantics, timestamp, self)
+
+        return self._once(self._counters, options, register)
 
 
-# What sessions and streams ask of a domain and of what it handed out.
+def _counter_layout(dtype: Any) -> int | Layout:
+    if dtype is int or dtype is float:
+        return INT64 if dtype is int else FLOAT64
+    if dtype.fields is not None:
+        return layout_of(dtype, COUNTER_GROUP)
+    numbers = {("i", 8): INT64, ("f", 8): FLOAT64}
+    return numbers.get((dtype.kind, dtype.itemsize)) or layout_of(dtype)
+
+
+# For sessions and streams: the arguments of their methods, checked against a domain.
 
 
 def check_domain(domain: Domain, run: Run) -> None:
@@ -387,9 +330,9 @@ def resolve_message(domain: Domain, message: Text) -> Message:
     if isinstance(message, RegisteredString):
         if message._domain is not domain:
             raise ValueError("message is a RegisteredString from a different domain")
-        return message._handle
+        return message.handle
     if message is None or isinstance(message, (str, bytes)):
-        return as_bytes(message)
+        return as_text(message, "surrogateescape")
     raise TypeError(f"message must be a str, bytes, RegisteredString, or None, not {message!r}")
 
 
@@ -420,7 +363,7 @@ def resolve_scope(
     if isinstance(scope, Scope):
         if scope._domain is not domain:
             raise ValueError("scope is not registered in this domain")
-        return scope._scope_id, scope._whole_path
+        return scope.scope_id, scope._whole_path
     if isinstance(scope, int) and not isinstance(scope, bool):
         if not _FIRST_STATIC_SCOPE <= scope < _FIRST_DYNAMIC_SCOPE:
             raise ValueError(
@@ -431,21 +374,22 @@ def resolve_scope(
     raise TypeError(f"scope must be None, a PredefinedScope, a Scope, or an int, not {scope!r}")
 
 
+def _check_owner(domain: Domain, value: Schema | Counter, kind: type, what: str) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{what} must be a nvspan.writer.{kind.__name__}, not {value!r}")
+    if value._domain is not domain:
+        raise ValueError(f"{what} is not registered in this stream's domain")
+
+
 def resolve_schema(domain: Domain, schema: Schema) -> EventSchema:
-    if not isinstance(schema, Schema):
-        raise TypeError(f"schema must be a nvspan.writer.Schema, not {schema!r}")
-    if schema._domain is not domain:
-        raise ValueError("schema is not registered in this stream's domain")
+    _check_owner(domain, schema, Schema, "schema")
     return schema._event
 
 
 def resolve_counter(domain: Domain, counter: Counter) -> tuple[int, str | None]:
     """The number of a counter, and the field of its rows that is their time, if one is."""
-    if not isinstance(counter, Counter):
-        raise TypeError(f"counter must be a nvspan.writer.Counter, not {counter!r}")
-    if counter._domain is not domain:
-        raise ValueError("counter is not registered in this stream's domain")
-    return counter._counter_id, counter._timestamp
+    _check_owner(domain, counter, Counter, "counter")
+    return counter.counter_id, counter._timestamp
 
 
 def _numpy() -> Any:

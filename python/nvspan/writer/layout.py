@@ -1,31 +1,58 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The layout of rows: what a NumPy dtype says, in the numbers of NVTX's payload schemas."""
+"""Row layouts: NumPy dtypes in the terms of NVTX's payload schemas."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nvspan._runtime.enums import EntryKind, EventKind, PayloadEntryType
 from nvspan.payloads import METADATA_KEY
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
 
     from nvspan._runtime.semantics import CounterSemantics
 
 COUNTER_GROUP = 1 << 3
-PART_OF_GROUP = 1 << 14
-FIXED_ARRAY = 1 << 4
-_ROLE = (7 << 12) | (3 << 10)
-_NUMBERS = {
-    "b1": 12, "i1": 11, "u1": 12, "i2": 13, "u2": 14, "i4": 15, "u4": 16, "i8": 17, "u8": 18,
-    "f2": 42, "f4": 43, "f8": 44, "f16": 21,
-}  # fmt: skip
-_BYTE, _TEXT32 = 32, 78
-_ENTRY_KINDS = (EntryKind.RANGE_BEGIN, EntryKind.RANGE_END, EntryKind.MARK,
-                EntryKind.COUNTER_TIMESTAMP)  # fmt: skip
+_PART_OF_GROUP = 1 << 14
+_FIXED_ARRAY = 1 << 4
+INT64, FLOAT64, _BYTE, _TEXT32 = 17, 44, 32, 78
+_NUMBERS = {"b1": 12, "i1": 11, "u1": 12, "i2": 13, "u2": 14, "i4": 15, "u4": 16}
+_NUMBERS |= {"i8": INT64, "u8": 18, "f2": 42, "f4": 43, "f8": FLOAT64, "f16": 21}
+
 COMPLETE_KINDS = (EventKind.MARK, EventKind.RANGE_PUSHPOP, EventKind.RANGE_STARTEND)
+KINDS_WITH_ID = (EventKind.RANGE_START, EventKind.RANGE_END)
+# The times of each kind of event, in the order in which they are written.
+TIMES = {
+    EventKind.MARK: (EntryKind.MARK,),
+    EventKind.RANGE_PUSHPOP: (EntryKind.RANGE_BEGIN, EntryKind.RANGE_END),
+    EventKind.RANGE_STARTEND: (EntryKind.RANGE_BEGIN, EntryKind.RANGE_END),
+    EventKind.RANGE_PUSH: (EntryKind.RANGE_BEGIN,),
+    EventKind.RANGE_POP: (EntryKind.RANGE_END,),
+    EventKind.RANGE_START: (EntryKind.RANGE_BEGIN,),
+    EventKind.RANGE_END: (EntryKind.RANGE_END,),
+}
+_COUNTED = (
+    EntryKind.RANGE_BEGIN,
+    EntryKind.RANGE_END,
+    EntryKind.MARK,
+    EntryKind.COUNTER_TIMESTAMP,
+    PayloadEntryType.RANGE_ID,
+)
+_ROLES: dict[EntryKind | PayloadEntryType | None, str] = {
+    EntryKind.RANGE_BEGIN: "begin",
+    EntryKind.RANGE_END: "end",
+    EntryKind.MARK: "begin",
+    EntryKind.MESSAGE: "message",
+    PayloadEntryType.CATEGORY: "category",
+    PayloadEntryType.COLOR_ARGB: "color",
+    PayloadEntryType.RANGE_ID: "range_id",
+}
 
 
 class Field(NamedTuple):
@@ -43,74 +70,71 @@ class Layout(NamedTuple):
     fields: tuple[Field, ...]
 
 
-class Roles(NamedTuple):
-    """Which field of an event's rows is what; None: there is none."""
-
-    begin: str | None
-    end: str | None
-    message: str | None
-    registered: str | None  # a message that is a registered string's handle
-    category: str | None
-    color: str | None
-    range_id: str | None
-    others: bool  # whether there are fields beside them
-
-
 class EventSchema(NamedTuple):
-    """A schema that is registered in a domain; `kind` None: of payloads."""
+    """A schema that is registered in a domain; `kind` is None for payloads.
+
+    `roles` has the name of each field with a role: ``begin`` (also a mark's time, and the only
+    time of a pop or an end), ``end``, ``message``, ``registered`` (a message that is a registered
+    string's handle), ``category``, ``color``, ``range_id``.
+    """
 
     id: int
+    layout: Layout
     dtype: Any
     kind: EventKind | None
-    roles: Roles | None
+    roles: dict[str, str]
 
 
-def metadata_of(dtype: np.dtype[Any]) -> Any:
+def _metadata(dtype: np.dtype[Any], name: str) -> Any:
     metadata: Any = dtype.metadata or {}
-    return metadata.get(METADATA_KEY)
+    return getattr(metadata.get(METADATA_KEY), name, None)
 
 
-def kind_of(dtype: np.dtype[Any]) -> EntryKind | None:
-    return getattr(metadata_of(dtype), "entry_kind", None)
+def _kind_of(dtype: np.dtype[Any]) -> EntryKind | None:
+    kind: EntryKind | None = _metadata(dtype, "entry_kind")
+    return kind
 
 
-def type_of(dtype: np.dtype[Any]) -> PayloadEntryType | None:
-    return getattr(metadata_of(dtype), "entry_type", None)
+def _type_of(dtype: np.dtype[Any]) -> PayloadEntryType | None:
+    number: PayloadEntryType | None = _metadata(dtype, "entry_type")
+    return number
 
 
-def check_native(dtype: np.dtype[Any], what: str) -> None:
+def _fields(dtype: np.dtype[Any]) -> Iterator[tuple[str, np.dtype[Any], int]]:
+    """The name, dtype and offset of each field."""
+    for name in dtype.names or ():
+        field: Any = dtype.fields[name]  # type: ignore[index]
+        yield name, field[0], field[1]
+
+
+def _check_native(dtype: np.dtype[Any], what: str) -> None:
     """Raises TypeError for numbers in another byte order than this machine's."""
     if dtype.subdtype is not None:
-        check_native(dtype.subdtype[0], what)
+        _check_native(dtype.subdtype[0], what)
     elif dtype.fields is not None:
-        for name in dtype.names or ():
-            check_native(dtype.fields[name][0], what)
+        for _, inner, _ in _fields(dtype):
+            _check_native(inner, what)
     elif not dtype.isnative:
         raise TypeError(f"{what} requires native byte order; got dtype {dtype}")
 
 
-def _field(name: str, dtype: np.dtype[Any], offset: int, group: bool) -> Field:
-    metadata = metadata_of(dtype)
-    flags = PART_OF_GROUP if group else 0
+def _field(name: str, dtype: np.dtype[Any], offset: int, flags: int) -> Field:
+    entry_type, entry_kind = _type_of(dtype), _kind_of(dtype)
+    semantics = _metadata(dtype, "counter_semantics")
     detail = 0
     if dtype.subdtype is not None:
         dtype, shape = dtype.subdtype
-        detail = 1
-        for length in shape:
-            detail *= length
-        flags |= FIXED_ARRAY
-    entry_type = getattr(metadata, "entry_type", None)
-    entry_kind = getattr(metadata, "entry_kind", None)
-    semantics = getattr(metadata, "counter_semantics", None)
+        detail = math.prod(shape)
+        flags |= _FIXED_ARRAY
     if entry_kind is not None:
-        flags = (flags & ~PART_OF_GROUP) | entry_kind.value
+        flags = (flags & ~_PART_OF_GROUP) | entry_kind.value
     number: int | Layout
     if entry_type is not None:
         number = entry_type.value
     elif dtype.fields is not None:
         number = layout_of(dtype)
     elif dtype.kind in "SV":
-        number, flags, detail = _BYTE, flags | FIXED_ARRAY, max(detail, 1) * dtype.itemsize
+        number, flags, detail = _BYTE, flags | _FIXED_ARRAY, max(detail, 1) * dtype.itemsize
     elif dtype.kind == "U":
         number, detail = _TEXT32, max(detail, 1) * dtype.itemsize // 4
     else:
@@ -127,108 +151,58 @@ def layout_of(dtype: np.dtype[Any], flags: int = 0) -> Layout:
     Raises:
         TypeError: A field cannot be in a payload.
     """
-    check_native(dtype, "a payload schema")
-    group = flags == COUNTER_GROUP
+    _check_native(dtype, "a payload schema")
     if dtype.fields is None:
-        return Layout(dtype.itemsize, flags, (_field("value", dtype, 0, False),))
+        return Layout(dtype.itemsize, flags, (_field("value", dtype, 0, 0),))
     fields = []
-    for name in dtype.names or ():
-        inner, offset = dtype.fields[name][:2]
+    for name, inner, offset in _fields(dtype):
         if inner.hasobject:
             raise TypeError(f"a payload cannot have the field {name!r} of dtype {inner}")
-        fields.append(_field(name, inner, offset, group))
+        fields.append(_field(name, inner, offset, _PART_OF_GROUP if flags == COUNTER_GROUP else 0))
     return Layout(dtype.itemsize, flags, tuple(fields))
 
 
-def _needed(kind: EventKind) -> tuple[EntryKind, ...]:
-    if kind is EventKind.MARK:
-        return (EntryKind.MARK,)
-    if kind in (EventKind.RANGE_PUSH, EventKind.RANGE_START):
-        return (EntryKind.RANGE_BEGIN,)
-    if kind in (EventKind.RANGE_POP, EventKind.RANGE_END):
-        return (EntryKind.RANGE_END,)
-    return EntryKind.RANGE_BEGIN, EntryKind.RANGE_END
+def event_roles(kind: EventKind, dtype: np.dtype[Any]) -> dict[str, str]:
+    """The `roles` of an :class:`EventSchema`.
 
-
-def check_event(kind: EventKind, dtype: np.dtype[Any]) -> None:
-    """Raises TypeError or ValueError where rows of the dtype are no events of that kind."""
+    Raises:
+        TypeError, ValueError: Rows of the dtype cannot be events of that kind.
+    """
     what = "an event schema"
     if dtype.fields is None:
         raise TypeError(f"{what} requires a structured dtype")
-    check_native(dtype, what)
-    times: dict[EntryKind, int] = dict.fromkeys(_ENTRY_KINDS, 0)
-    ids = 0
-    for name in dtype.names or ():
-        inner = dtype.fields[name][0]
+    _check_native(dtype, what)
+    counts: Counter[EntryKind | PayloadEntryType | None] = Counter()
+    roles: dict[str, str] = {}
+    for name, inner, _ in _fields(dtype):
         if inner.hasobject:
             raise TypeError(
                 f"{what} requires fields with self-contained, fixed-width storage; "
                 f"field {name!r} uses managed storage"
             )
-        role, number = kind_of(inner), type_of(inner)
-        ids += number is PayloadEntryType.RANGE_ID
-        if role not in times:
-            continue
-        if number is not None:
+        role, number = _kind_of(inner), _type_of(inner)
+        if role is not None and role in _COUNTED and number is not None:
             raise ValueError(
                 f"{what} field {name!r} cannot combine the EntryKind.{role.name} timestamp role "
                 f"with PayloadEntryType.{number.name}"
             )
-        times[role] += 1
-    needed = _needed(kind)
-    for role, count in times.items():
-        if role in needed and count != 1:
-            raise ValueError(
-                f"{what} dtype for {kind!s} must contain exactly one EntryKind.{role.name} field"
-            )
-        if role not in needed and count != 0:
-            raise ValueError(f"EntryKind.{role.name} is not valid for {kind!s}")
-    wanted = int(kind in (EventKind.RANGE_START, EventKind.RANGE_END))
-    if ids != wanted and wanted:
-        raise ValueError(
-            f"{what} dtype for {kind!s} must contain exactly one PayloadEntryType.RANGE_ID field"
-        )
-    if ids != wanted:
-        raise ValueError(f"PayloadEntryType.RANGE_ID is not valid for {kind!s}")
-
-
-def roles_of(dtype: np.dtype[Any]) -> Roles:
-    """Which field of an event dtype has which role."""
-    found: dict[str, str] = {}
-    others = False
-    for name in dtype.names or ():
-        inner = dtype.fields[name][0]  # type: ignore[index]
-        role, number = kind_of(inner), type_of(inner)
-        if role is EntryKind.MESSAGE:
-            place = "registered" if number is PayloadEntryType.REGISTERED_STRING else "message"
-        elif role in (EntryKind.RANGE_BEGIN, EntryKind.MARK):
-            place = "begin"
-        elif role is EntryKind.RANGE_END:
-            place = "end"
-        elif number is PayloadEntryType.CATEGORY:
-            place = "category"
-        elif number is PayloadEntryType.COLOR_ARGB:
-            place = "color"
-        elif number is PayloadEntryType.RANGE_ID:
-            place = "range_id"
-        else:
-            place = ""
-        if place and place not in found:
-            found[place] = name
-        else:
-            others = True
-    if "begin" not in found and "end" in found:
-        found["begin"] = found.pop("end")  # a pop or an end has one time
-    return Roles(
-        begin=found.get("begin"),
-        end=found.get("end"),
-        message=found.get("message"),
-        registered=found.get("registered"),
-        category=found.get("category"),
-        color=found.get("color"),
-        range_id=found.get("range_id"),
-        others=others,
-    )
+        counts.update((role, number))
+        place = _ROLES.get(role, _ROLES.get(number, ""))
+        if role is EntryKind.MESSAGE and number is PayloadEntryType.REGISTERED_STRING:
+            place = "registered"
+        if place:
+            roles.setdefault(place, name)
+    ids = (PayloadEntryType.RANGE_ID,) if kind in KINDS_WITH_ID else ()
+    for counted in _COUNTED:
+        shown = f"{type(counted).__name__}.{counted.name}"
+        if counted not in TIMES[kind] + ids:
+            if counts[counted]:
+                raise ValueError(f"{shown} is not valid for {kind!s}")
+        elif counts[counted] != 1:
+            raise ValueError(f"{what} dtype for {kind!s} must contain exactly one {shown} field")
+    if "begin" not in roles:
+        roles["begin"] = roles.pop("end")
+    return roles
 
 
 def counter_timestamp(dtype: Any) -> str | None:
@@ -242,10 +216,10 @@ def counter_timestamp(dtype: Any) -> str | None:
         return None
     if dtype.subdtype is not None:
         raise TypeError("Top-level fixed-size array counter dtypes are not supported.")
-    check_native(dtype, "a counter layout")
+    _check_native(dtype, "a counter layout")
     stamps = []
-    for name in dtype.names or ():
-        role = kind_of(dtype.fields[name][0])
+    for name, inner, _ in _fields(dtype):
+        role = _kind_of(inner)
         if role is EntryKind.COUNTER_TIMESTAMP:
             stamps.append(name)
         elif role is not None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of streams, and the error of a backend."""
+"""Options of streams, counters and columns as the writer passes them on, and a backend's error."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
-    # A text in UTF-8, or the handle of a registered string.
-    Message: TypeAlias = bytes | int | None
+    from nvspan._runtime.semantics import CounterSemantics
+    from nvspan.writer.layout import Layout
+
+    # A text, or the handle of a registered string.
+    Message: TypeAlias = str | int | None
 
 
 class StreamInterleaving(enum.Enum):
@@ -39,9 +42,9 @@ class StreamSkid(enum.Enum):
 
 
 class StreamOptions(NamedTuple):
-    """A stream's arguments as numbers and bytes."""
+    """A stream's arguments as numbers and texts."""
 
-    name: bytes
+    name: str
     scope: int
     scope_path: str | None
     time_domain: int
@@ -53,6 +56,27 @@ class StreamOptions(NamedTuple):
     process: int | None
     device: int | None
     queue: int | None
+
+
+class CounterOptions(NamedTuple):
+    """A counter's arguments; `layout` is an NVTX type where a sample is one number."""
+
+    name: str
+    layout: int | Layout
+    description: str | None
+    scope: int
+    scope_path: str | None
+    semantics: CounterSemantics | None
+
+
+class EventColumns(NamedTuple):
+    """Columns of complete events; `end` is None for marks, the rest may be one for all, or None."""
+
+    start: Any
+    end: Any
+    message: Any
+    color: Any
+    category: Any
 
 
 SUCCESS, FAILED, INVALID_ARGUMENT, SYMBOL_MISSING, NOT_SUPPORTED = 0, 1, 2, 5, 7

@@ -5,26 +5,26 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nvspan._reader import ExternalWriter
-from nvspan._runtime.enums import EventKind, TimestampType
+from nvspan._runtime.enums import BatchOrdering, EventKind, TimestampType
 from nvspan.writer.layout import Layout
 from nvspan.writer.options import NOT_SUPPORTED, WriterError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     import numpy as np
 
-    from nvspan._runtime.enums import BatchOrdering
     from nvspan._runtime.semantics import CounterSemantics
-    from nvspan.writer.layout import EventSchema, Roles
-    from nvspan.writer.options import Message, StreamOptions
+    from nvspan.writer.layout import EventSchema
+    from nvspan.writer.options import CounterOptions, EventColumns, Message, StreamOptions
 
 _FIRST_SCHEMA = 1 << 24
-FIRST_CLOCK = 1 << 32  # of the ids of a session's own clocks, as of time domains that a tool makes
-_ROOT_SCOPES = 1 << 32
+_FIRST_CLOCK = 1 << 32  # the ids of a session's clocks, as of time domains that a tool creates
+_FIRST_SCOPE = 1 << 32
 _MONOTONIC = {
     0,
     TimestampType.TOOL_PROVIDED.value,
@@ -40,8 +40,22 @@ _REALTIME = {
 _KINDS = {EventKind.RANGE_PUSHPOP: "push_pop", EventKind.RANGE_STARTEND: "start_end"}
 
 
-def _text(given: bytes | None) -> str | None:
-    return None if given is None else given.decode("utf-8", "surrogateescape")
+class Process(NamedTuple):
+    """What a recording says about one of its processes."""
+
+    pid: int
+    host: str
+    command: Sequence[str]
+    rank: int | None
+    boot_id: str = ""
+
+
+def _text(text: str | bytes) -> str:
+    return text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
+
+
+def _unit(semantics: CounterSemantics | None) -> str | None:
+    return None if semantics is None or semantics.unit is None else _text(semantics.unit)
 
 
 def _boot_id() -> str:
@@ -53,61 +67,65 @@ def _boot_id() -> str:
 
 
 class RecordingSession:
-    def __init__(self, path: str, about: dict[str, Any], memory: int) -> None:
+    def __init__(self, path: str, process: Process, unix_offset: int, memory: int) -> None:
         self.writer = ExternalWriter(os.fsencode(path), memory)
-        self.about = about
+        self._own = process
+        self._unix_offset = unix_offset
         self._process: int | None = None
         self._streams = 0
         self._realtime: int | None = None
-        self.clocks: list[int] = []
+        self._clocks: list[int] = []
 
-    def process(self) -> int:
-        """The process of streams that name none: this one."""
-        if self._process is None:
-            self._process = self.add_process(self.about)
-        return self._process
-
-    def add_process(self, about: dict[str, Any]) -> int:
-        about = {"boot_id": "", "unix_offset": self.about["unix_offset"], **about}
-        if about.get("pid") == os.getpid() and not about["boot_id"]:
-            about["boot_id"] = _boot_id()
-        return self.writer.process(**about)
+    def add_process(self, process: Process) -> int:
+        boot_id = process.boot_id or (_boot_id() if process.pid == os.getpid() else "")
+        return self.writer.process(
+            process.pid,
+            host=process.host,
+            boot_id=boot_id,
+            command=list(process.command),
+            unix_offset=self._unix_offset,
+            rank=-1 if process.rank is None else process.rank,
+        )
 
     def add_clock(self, points: list[tuple[int, int]], frequency: float) -> int:
-        self.clocks.append(self.writer.clock(points, frequency))
-        return FIRST_CLOCK + len(self.clocks) - 1
+        self._clocks.append(self.writer.clock(points, frequency))
+        return _FIRST_CLOCK + len(self._clocks) - 1
 
-    def clock(self, time_domain: int) -> int | None:
+    def _clock(self, time_domain: int) -> int | None:
         if time_domain in _MONOTONIC:
             return None
         if time_domain in _REALTIME:
             if self._realtime is None:
-                self._realtime = self.writer.clock([(self.about["unix_offset"], 0)])
+                self._realtime = self.writer.clock([(self._unix_offset, 0)])
             return self._realtime
-        if FIRST_CLOCK <= time_domain < FIRST_CLOCK + len(self.clocks):
-            return self.clocks[time_domain - FIRST_CLOCK]
+        if _FIRST_CLOCK <= time_domain < _FIRST_CLOCK + len(self._clocks):
+            return self._clocks[time_domain - _FIRST_CLOCK]
         raise ValueError(
             f"a recording cannot place times of time domain {time_domain}; "
             "Session.create_clock() says how a clock runs"
         )
 
-    def domain(self, name: bytes | None) -> RecordingDomain:
-        return RecordingDomain(self, _text(name))
+    def domain(self, name: str | None) -> RecordingDomain:
+        return RecordingDomain(self.writer, name)
 
     def stream(self, options: StreamOptions, domain: Any) -> RecordingStream:
         self._streams += 1
-        process = self.process() if options.process is None else options.process
-        name = _text(options.name)
+        process = options.process
+        if process is None:
+            if self._process is None:
+                self._process = self.add_process(self._own)
+            process = self._process
+        name = options.name
         if options.scope_path:
-            name = options.scope_path if not name else f"{name} ({options.scope_path})"
-        clock = self.clock(options.time_domain)
-        tid = self._streams if options.tid is None else options.tid
+            name = f"{name} ({options.scope_path})" if name else options.scope_path
+        clock = self._clock(options.time_domain)
         thread = None
         if options.device is None:
+            tid = self._streams if options.tid is None else options.tid
             thread = self.writer.thread(process, tid, name)
         elif name:
             self.writer.stream_name(process, options.queue or 0, name)
-        return RecordingStream(self, domain, process, thread, clock, options)
+        return RecordingStream(domain, process, thread, clock, options)
 
     def end(self, complete: bool) -> None:
         if complete:
@@ -119,123 +137,85 @@ class RecordingSession:
 class RecordingDomain:
     """A domain, in whichever processes of the recording it is used."""
 
-    def __init__(self, session: RecordingSession, name: str | None) -> None:
-        self._session = session
+    def __init__(self, writer: ExternalWriter, name: str | None) -> None:
+        self.writer = writer
         self._name = name
         self._handles: dict[int, int] = {}
         self._categories: dict[int, str] = {}
-        self._scopes: list[str | None] = []
-        self._layouts: list[Layout] = []
+        self._scopes = 0
         self._numbers: dict[Layout, int] = {}
-        self._schemas: dict[tuple[int, int], int] = {}
-        self._counters: list[dict[str, Any]] = []
+        self._schemas: dict[tuple[int, Layout], int] = {}
+        self._counters: list[CounterOptions] = []
         self._counter_handles: dict[tuple[int, int], int] = {}
 
     def handle(self, process: int) -> int:
         handle = self._handles.get(process)
         if handle is None:
-            handle = self._handles[process] = self._session.writer.domain(process, self._name)
+            handle = self._handles[process] = self.writer.domain(process, self._name)
             for number, name in self._categories.items():
-                self._session.writer.category(handle, number, name)
+                self.writer.category(handle, number, name)
         return handle
 
-    def string(self, text: bytes) -> int:
-        # 0 is no handle.
-        return self._session.writer.strings([_text(text)])[0] + 1
+    def string(self, text: str) -> int:
+        return self.writer.strings([text])[0] + 1  # 0 is no handle
 
-    def category(self, number: int, name: bytes) -> None:
-        self._categories[number] = _text(name) or ""
+    def category(self, number: int, name: str) -> None:
+        self._categories[number] = name
         for handle in self._handles.values():
-            self._session.writer.category(handle, number, self._categories[number])
+            self.writer.category(handle, number, name)
 
-    def scope(self, path: bytes | None, parent: int) -> int:
-        own = _text(path)
-        above = self.scope_path(parent)
-        self._scopes.append(f"{above}/{own}" if above and own else own or above)
-        return _ROOT_SCOPES + len(self._scopes) - 1
-
-    def scope_path(self, scope: int) -> str | None:
-        return None if scope < _ROOT_SCOPES else self._scopes[scope - _ROOT_SCOPES]
+    def scope(self, path: str | None, parent: int) -> int:
+        self._scopes += 1
+        return _FIRST_SCOPE + self._scopes - 1
 
     def schema(self, layout: Layout) -> int:
-        known = self._numbers.get(layout)
-        if known is None:
-            self._layouts.append(layout)
-            known = self._numbers[layout] = _FIRST_SCHEMA + len(self._layouts) - 1
-        return known
+        return self._numbers.setdefault(layout, _FIRST_SCHEMA + len(self._numbers))
 
-    def _schema_of(self, process: int, layout: Layout) -> int:
-        key = (process, self.schema(layout))
-        known = self._schemas.get(key)
+    def schema_in(self, process: int, layout: Layout) -> int:
+        known = self._schemas.get((process, layout))
         if known is not None:
             return known
         entries: list[Any] = []
-        for field in layout.fields:
-            number = (
-                self._schema_of(process, field.type)
-                if isinstance(field.type, Layout)
-                else field.type
-            )
-            unit = None if field.semantics is None else _text(field.semantics.unit)
-            entries.append((field.name, number, field.flags, field.detail, field.offset, unit))
-        writer = self._session.writer
-        known = writer.schema(self.handle(process), None, layout.size, entries)
-        self._schemas[key] = known
+        for name, kind, flags, detail, offset, semantics in layout.fields:
+            number = self.schema_in(process, kind) if isinstance(kind, Layout) else kind
+            entries.append((name, number, flags, detail, offset, _unit(semantics)))
+        known = self.writer.schema(self.handle(process), None, layout.size, entries)
+        self._schemas[process, layout] = known
         return known
 
-    def schema_in(self, process: int, number: int) -> int:
-        return self._schema_of(process, self._layouts[number - _FIRST_SCHEMA])
-
-    def counter(
-        self,
-        name: bytes,
-        description: bytes | None,
-        schema: int,
-        scope: int,
-        scope_path: str | None,
-        semantics: CounterSemantics | None,
-    ) -> int:
-        shown = _text(name) or ""
-        layout = None if schema < _FIRST_SCHEMA else self._layouts[schema - _FIRST_SCHEMA]
-        group = layout is not None and layout.flags != 0
-        self._counters.append({
-            "name": f"{shown} ({scope_path})" if scope_path else shown,
-            "description": _text(description),
-            "unit": None if semantics is None else _text(semantics.unit),
-            "schema": schema if group else None,
-        })  # fmt: skip
+    def counter(self, options: CounterOptions) -> int:
+        self._counters.append(options)
         return len(self._counters)
 
     def counter_in(self, process: int, number: int) -> tuple[int, bool]:
         """Its handle, and whether its samples are of several numbers."""
-        about = self._counters[number - 1]
+        options = self._counters[number - 1]
+        layout = options.layout if isinstance(options.layout, Layout) else None
+        group = layout is not None and layout.flags != 0
         handle = self._counter_handles.get((process, number))
         if handle is None:
-            schema = about["schema"]
-            handle = self._session.writer.counter(
-                process, self.handle(process), about["name"], unit=about["unit"],
-                description=about["description"],
-                schema=None if schema is None else self.schema_in(process, schema),
-            )  # fmt: skip
-            self._counter_handles[process, number] = handle
-        return handle, about["schema"] is not None
-
-
-def _unsupported(what: str) -> WriterError:
-    return WriterError(NOT_SUPPORTED, what)
+            name, path = options.name, options.scope_path
+            handle = self._counter_handles[process, number] = self.writer.counter(
+                process,
+                self.handle(process),
+                f"{name} ({path})" if path else name,
+                unit=_unit(options.semantics),
+                description=options.description,
+                schema=self.schema_in(process, layout) if layout and group else None,
+            )
+        return handle, group
 
 
 class RecordingStream:
     def __init__(
         self,
-        session: RecordingSession,
         domain: RecordingDomain,
         process: int,
         thread: int | None,
         clock: int | None,
         options: StreamOptions,
     ) -> None:
-        self._writer = session.writer
+        self._writer = domain.writer
         self._domain = domain
         self._process = process
         self._handle = domain.handle(process)
@@ -247,56 +227,53 @@ class RecordingStream:
     def _name(self, message: Message) -> int | None:
         if isinstance(message, int):
             return message - 1
-        return self._writer.strings([_text(message)])[0] if message else None
+        return self._writer.strings([message])[0] if message else None
 
     def single(
         self,
         kind: EventKind,
         times: tuple[int, ...],
-        message: Message,
-        color: int,
-        category: int,
-        range_id: int,
+        *,
+        message: Message = None,
+        color: int = 0,
+        category: int = 0,
+        range_id: int = 0,
     ) -> None:
         fields = {"name": self._name(message), "color": color or None, "category": category or None}
         self._put(kind, times[0], times[-1], range_id, fields)
 
     def _put(self, kind: EventKind, time: Any, end: Any, ids: Any, fields: dict[str, Any]) -> None:
-        writer, thread, domain = self._writer, self._thread, self._handle
-        if thread is None:
+        writer, clock = self._writer, self._clock
+        at: tuple[Any, int, Any] = self._thread, self._handle, time
+        if self._thread is None:
             if kind not in _KINDS or "schema" in fields:
-                raise _unsupported(f"{kind} on a stream of a device")
-            writer.device_ranges(self._process, domain, time, end, device=self._device or 0,
-                                 stream=self._queue, clock=self._clock, **fields)  # fmt: skip
+                raise WriterError(NOT_SUPPORTED, f"{kind} on a stream of a device")
+            fields |= {"device": self._device, "stream": self._queue}
+            writer.device_ranges(self._process, *at[1:], end, clock=clock, **fields)
         elif kind in _KINDS:
-            writer.ranges(thread, domain, time, end, kind=_KINDS[kind], clock=self._clock,
-                          **fields)  # fmt: skip
+            writer.ranges(*at, end, kind=_KINDS[kind], clock=clock, **fields)
         elif kind is EventKind.MARK:
-            writer.marks(thread, domain, time, clock=self._clock, **fields)
+            writer.marks(*at, clock=clock, **fields)
         elif kind is EventKind.RANGE_PUSH:
-            writer.pushes(thread, domain, time, clock=self._clock, **fields)
+            writer.pushes(*at, clock=clock, **fields)
         elif kind is EventKind.RANGE_POP:
-            writer.pops(thread, domain, time, clock=self._clock)
+            writer.pops(*at, clock=clock)
         elif kind is EventKind.RANGE_START:
-            writer.starts(thread, domain, time, ids, clock=self._clock, **fields)
+            writer.starts(*at, ids, clock=clock, **fields)
         else:
-            writer.ends(thread, domain, time, ids, clock=self._clock)
+            writer.ends(*at, ids, clock=clock)
 
-    def _names(self, rows: np.ndarray[Any, Any], roles: Roles) -> Any:
+    def _names(self, rows: np.ndarray[Any, Any], roles: dict[str, str]) -> Any:
         import numpy as np
 
-        if roles.registered is not None:
-            return rows[roles.registered].astype(np.int64) - 1  # no handle becomes -1: none
-        if roles.message is None:
-            return None
-        column = rows[roles.message]
-        if column.dtype.kind not in "SU":
+        if "registered" in roles:
+            return rows[roles["registered"]].astype(np.int64) - 1  # no handle becomes -1: none
+        column = rows[roles["message"]] if "message" in roles else None
+        if column is None or column.dtype.kind not in "SU":
             return None
         texts, places = np.unique(column, return_inverse=True)
-        ids = np.asarray(self._writer.strings([
-            (text if isinstance(text, str) else _text(text)) or None for text in texts.tolist()
-        ]))  # fmt: skip
-        return ids[places.reshape(-1)]
+        ids = self._writer.strings([_text(text) or None for text in texts.tolist()])
+        return np.asarray(ids)[places.reshape(-1)]
 
     def batch(
         self, schema: EventSchema, rows: np.ndarray[Any, Any], ordering: BatchOrdering
@@ -304,71 +281,66 @@ class RecordingStream:
         import numpy as np
 
         roles = schema.roles
-        assert roles is not None
         assert schema.kind is not None
         fields: dict[str, Any] = {"name": self._names(rows, roles)}
-        if roles.color is not None:
-            colors = rows[roles.color].astype(np.int64)
+        if "color" in roles:
+            colors = rows[roles["color"]].astype(np.int64)
             colors[colors == 0] = -1
             fields["color"] = colors
-        if roles.category is not None:
-            fields["category"] = rows[roles.category]
-        if roles.others:
+        if "category" in roles:
+            fields["category"] = rows[roles["category"]]
+        if len(roles) < len(schema.layout.fields):
             fields["payload"] = rows.view(f"V{rows.dtype.itemsize}")
-            fields["schema"] = self._domain.schema_in(self._process, schema.id)
-        end = None if roles.end is None else rows[roles.end]
-        ids = None if roles.range_id is None else rows[roles.range_id]
-        self._put(schema.kind, rows[roles.begin], end, ids, fields)
+            fields["schema"] = self._domain.schema_in(self._process, schema.layout)
+        end, ids = (rows[roles[role]] if role in roles else None for role in ("end", "range_id"))
+        self._put(schema.kind, rows[roles["begin"]], end, ids, fields)
 
     def event(self, schema: EventSchema, row: np.ndarray[Any, Any]) -> None:
-        from nvspan._runtime.enums import BatchOrdering
-
         self.batch(schema, row.reshape(1), BatchOrdering.UNSORTED)
 
-    def columns(self, kind: EventKind, columns: dict[str, Any], rows: int) -> None:
+    def columns(self, kind: EventKind, columns: EventColumns) -> None:
         import numpy as np
 
-        message = columns["message"]
-        name = message
-        if message is None or isinstance(message, (bytes, int)):
-            name = self._name(message)
-        else:
-            name = np.asarray(message).astype(np.int64) - 1
-        fields = {"name": name, "color": columns["color"], "category": columns["category"]}
-        end = columns.get("end")
-        self._put(kind, np.asarray(columns["start"]), None if end is None else np.asarray(end),
-                  None, fields)  # fmt: skip
+        start, end, message, color, category = columns
+        single = message is None or isinstance(message, (str, int))
+        name = self._name(message) if single else np.asarray(message).astype(np.int64) - 1
+        fields = {"name": name, "color": color, "category": category}
+        self._put(kind, np.asarray(start), None if end is None else np.asarray(end), None, fields)
 
     def _lane(self) -> int:
         if self._thread is None:
-            raise _unsupported("counters on a stream of a device")
+            raise WriterError(NOT_SUPPORTED, "counters on a stream of a device")
         return self._thread
 
     def sample(self, counter: int, time: int, value: Any) -> None:
         handle, group = self._domain.counter_in(self._process, counter)
         if not isinstance(value, (int, float)):
-            value = value.reshape(1)
-            value = value.view(f"V{value.dtype.itemsize}") if group else _numbers(value)
+            value = _values(value.reshape(1), group)
         self._writer.samples(self._lane(), handle, time, value, clock=self._clock)
 
     def no_value(self, counter: int, time: int, reason: int) -> None:
         handle, _ = self._domain.counter_in(self._process, counter)
         self._writer.absent(self._lane(), handle, time, reason, clock=self._clock)
 
-    def samples(self, counter: int, rows: np.ndarray[Any, Any],
-                times: np.ndarray[Any, Any] | None, timestamp: str | None,
-                ordering: BatchOrdering) -> None:  # fmt: skip
+    def samples(
+        self,
+        counter: int,
+        rows: np.ndarray[Any, Any],
+        times: np.ndarray[Any, Any] | str,
+        ordering: BatchOrdering,
+    ) -> None:
         handle, group = self._domain.counter_in(self._process, counter)
-        given: Any = rows[timestamp] if times is None else times
-        values: Any = rows.view(f"V{rows.dtype.itemsize}") if group else _numbers(rows)
-        self._writer.samples(self._lane(), handle, given, values, clock=self._clock)
+        at: Any = rows[times] if isinstance(times, str) else times
+        self._writer.samples(self._lane(), handle, at, _values(rows, group), clock=self._clock)
 
     def close(self) -> None:
         pass
 
 
-def _numbers(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """As a type that a column may have."""
+def _values(rows: np.ndarray[Any, Any], group: bool) -> Any:
+    """Samples in a form that columns have: bytes of a group's rows, or numbers."""
+    if group:
+        return rows.view(f"V{rows.dtype.itemsize}")
     if rows.dtype.kind == "f" and rows.dtype.itemsize not in (4, 8):
         return rows.astype("f4" if rows.dtype.itemsize == 2 else "f8")
     return rows

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""A session between its begin and its end: what it writes to, and what is open in it."""
+"""The active part of a session, shared with its domains and streams."""
 
 from __future__ import annotations
 
@@ -21,28 +21,34 @@ if TYPE_CHECKING:
     StreamTarget: TypeAlias = LibraryStream | RecordingStream
 
 
+def call_all(functions: set[Callable[[], None]]) -> Exception | None:
+    """Calls functions that may leave the set, each whatever the others raise; the first error."""
+    failure = None
+    for function in list(functions):
+        try:
+            function()
+        except Exception as error:
+            failure = failure or error
+    return failure
+
+
 class Run:
-    """The state that a session shares with its domains and streams, changed behind its lock."""
+    """A session between its begin and its end; changed under its lock."""
 
     def __init__(self, session: object, target: SessionTarget, lock: RLock) -> None:
-        self.session = session  # which of them it is
+        self.session = session  # tells the domains of two sessions apart
         self.target = target
         self.lock = lock
         self.ended = False
-        self.closes: set[Callable[[], None]] = set()  # of the streams that are open
+        self.closes: set[Callable[[], None]] = set()  # of the open streams
 
     def end(self, *, complete: bool) -> None:
-        """Closes what is open and ends the target.
+        """Closes the open streams and ends the target.
 
         Raises:
-            WriterError: The target refused one of it.
+            WriterError: The backend refused one of these.
         """
-        failure = None
-        for close in list(self.closes):
-            try:
-                close()
-            except Exception as error:
-                failure = failure or error
+        failure = call_all(self.closes)
         self.ended = True
         try:
             self.target.end(complete)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions: what streams are written into."""
+"""Sessions, which hold domains and streams."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from nvspan._runtime.enums import PredefinedScope, TimestampType
 from nvspan._runtime.unix_time import unix_offset as measured_offset
 from nvspan.writer.backend import Backend, connection_of
-from nvspan.writer.domain import Domain, as_bytes, as_text, check_domain, resolve_scope
+from nvspan.writer.domain import Domain, as_text, check_domain, resolve_scope
+from nvspan.writer.library import LibrarySession
 from nvspan.writer.options import (
     NOT_SUPPORTED,
     StreamInterleaving,
@@ -22,18 +23,17 @@ from nvspan.writer.options import (
     StreamSkid,
     WriterError,
 )
+from nvspan.writer.recording import Process, RecordingSession
 from nvspan.writer.run import Run
+from nvspan.writer.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
-    from typing import Any
 
     from typing_extensions import Self
 
     from nvspan.writer.domain import Scope
-    from nvspan.writer.recording import RecordingSession
-    from nvspan.writer.stream import Stream
 
 
 class Session:
@@ -80,26 +80,24 @@ class Session:
         if backend is not None and output is not None:
             raise ValueError("output is the path of a recording: leave it out with a backend")
         self._connection = None if backend is None else connection_of(backend)
-        self._name = as_bytes(name)
-        self._config = as_bytes(config)
-        self._output = os.fspath(output) if output is not None else f"{as_text(name)}.nvspan"
+        self._name = as_text(name)
+        self._config = as_text(config, "surrogateescape")
+        self._output = os.fspath(output) if output is not None else f"{self._name}.nvspan"
         self._memory = memory
-        if unix_offset is None:
-            unix_offset = measured_offset()
-        self._about: dict[str, Any] = {
-            "pid": os.getpid() if pid is None else pid,
-            "host": socket.gethostname() if host is None else host,
-            "command": list(sys.orig_argv if command is None else command),
-            "rank": -1 if rank is None else rank,
-            "unix_offset": unix_offset,
-        }
+        self._unix_offset = measured_offset() if unix_offset is None else unix_offset
+        self._process = Process(
+            os.getpid() if pid is None else pid,
+            socket.gethostname() if host is None else host,
+            sys.orig_argv if command is None else command,
+            rank,
+        )
         self._lock = threading.RLock() if self._connection is None else self._connection.lock
         self._run: Run | None = None
         self._domains: dict[str | None, Domain] = {}  # of the run
 
     def __repr__(self) -> str:
         state = "active" if self._run is not None else "not active"
-        return f"<nvspan.writer.Session {as_text(self._name)!r}, {state}>"
+        return f"<nvspan.writer.Session {self._name!r}, {state}>"
 
     def begin(self) -> None:
         """Begin the session.
@@ -111,17 +109,15 @@ class Session:
         with self._lock:
             if self._run is not None:
                 raise RuntimeError("session is already active")
+            target: RecordingSession | LibrarySession
             if self._connection is None:
-                from nvspan.writer.recording import RecordingSession
-
-                recording = RecordingSession(self._output, self._about, self._memory)
-                self._run = Run(self, recording, self._lock)
-                return
-            from nvspan.writer.library import LibrarySession
-
-            library = LibrarySession(self._connection, self._name, self._config)
-            self._run = Run(self, library, self._lock)
-            self._connection.ends.add(self.end)
+                offset = self._unix_offset
+                target = RecordingSession(self._output, self._process, offset, self._memory)
+            else:
+                interface = self._connection.interface()
+                target = LibrarySession(interface, self._name, self._config)
+                self._connection.ends.add(self.end)
+            self._run = Run(self, target, self._lock)
 
     def end(self) -> None:
         """Close the streams and end the session; a recording is written here.
@@ -163,8 +159,6 @@ class Session:
         return self._run
 
     def _recording(self, what: str) -> RecordingSession:
-        from nvspan.writer.recording import RecordingSession
-
         target = self._active().target
         if not isinstance(target, RecordingSession):
             raise WriterError(NOT_SUPPORTED, what)
@@ -202,9 +196,8 @@ class Session:
             WriterError: The session writes to a backend.
         """
         with self._lock:
-            about = {"pid": pid, "host": host, "boot_id": boot_id, "command": list(command),
-                     "rank": -1 if rank is None else rank}  # fmt: skip
-            return self._recording("create_process").add_process(about)
+            process = Process(pid, host, command, rank, boot_id)
+            return self._recording("create_process").add_process(process)
 
     def create_clock(self, points: Sequence[tuple[int, int]], *, frequency: float = 1e9) -> int:
         """A clock of the data's own, for ``time_domain_id=`` of :meth:`create_stream`.
@@ -256,16 +249,15 @@ class Session:
             TypeError, ValueError: An argument is of another type, or of another session or domain.
             WriterError: The backend has no such streams.
         """
-        from nvspan.writer.stream import Stream
-
         for argument, value, wanted in (
             ("interleaving", interleaving, StreamInterleaving),
             ("ordering", ordering, StreamOrdering),
             ("skid", skid, StreamSkid),
         ):
             if not isinstance(value, wanted):
-                raise TypeError(f"{argument} must be a nvspan.writer.{wanted.__name__}, "
-                                f"not {value!r}")  # fmt: skip
+                raise TypeError(
+                    f"{argument} must be a nvspan.writer.{wanted.__name__}, not {value!r}"
+                )
         if not isinstance(time_domain_id, (TimestampType, int)):
             raise TypeError(
                 f"time_domain_id must be a nvspan.TimestampType or an int, not {time_domain_id!r}"
@@ -288,7 +280,7 @@ class Session:
             number, path = resolve_scope(domain, scope)
             clock = time_domain_id if isinstance(time_domain_id, int) else time_domain_id.value
             options = StreamOptions(
-                name=as_bytes(name) or b"",
+                name=as_text(name, "surrogateescape") or "",
                 scope=number,
                 scope_path=path,
                 time_domain=clock,

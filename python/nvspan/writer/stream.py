@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Streams: what events and samples are written to."""
+"""Streams, which take events and counter samples."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from nvspan.writer.domain import (
     target_of,
 )
 from nvspan.writer.layout import COMPLETE_KINDS, batch_rows
+from nvspan.writer.options import EventColumns
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -34,9 +35,13 @@ if TYPE_CHECKING:
 
 
 class Stream:
-    """A row of events: of a thread, a queue, a device. :meth:`Session.create_stream` makes it.
+    """The events of a thread, a queue or a device, from :meth:`Session.create_stream`.
 
     Times are ints in the stream's time domain, ns where it has none. For one thread at a time.
+
+    Raises:
+        RuntimeError: In every method that writes: the stream is not open.
+        WriterError: In every method: the backend refused it.
     """
 
     def __init__(self, run: Run, domain: Domain, options: StreamOptions) -> None:
@@ -46,7 +51,8 @@ class Stream:
         self._target: StreamTarget | None = None
 
     def __repr__(self) -> str:
-        return f"<nvspan.writer.Stream {self._options.name.decode('utf-8', 'replace')!r}>"
+        name = self._options.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return f"<nvspan.writer.Stream {name!r}>"
 
     def open(self) -> None:
         """Open it for writing.
@@ -54,7 +60,6 @@ class Stream:
         Raises:
             RuntimeError: It is open already, or the session has ended.
             ValueError: A recording does not know its time domain.
-            WriterError: The backend refused it.
         """
         with self._run.lock:
             if self._target is not None:
@@ -69,7 +74,6 @@ class Stream:
 
         Raises:
             RuntimeError: It is not open, or the backend is closed.
-            WriterError: The backend refused it.
         """
         with self._run.lock:
             target = self._open()
@@ -100,19 +104,23 @@ class Stream:
         self,
         kind: EventKind,
         times: tuple[int, ...],
-        message: Text = None,
-        color: Any = None,
-        category: Category = None,
+        message: Text,
+        color: Any,
+        category: Category,
         range_id: int = 0,
     ) -> None:
-        target = self._open()
-        number = _id(range_id)
-        text = resolve_message(self._domain, message)
-        argb = _color(color)
-        target.single(kind, times, text, argb, resolve_category(self._domain, category), number)
+        self._open().single(
+            kind,
+            times,
+            message=resolve_message(self._domain, message),
+            color=_color(color),
+            category=resolve_category(self._domain, category),
+            range_id=range_id,
+        )
 
-    def write_mark(self, timestamp: int, *, message: Text = None, color: Any = None,
-                   category: Category = None) -> None:  # fmt: skip
+    def write_mark(
+        self, timestamp: int, *, message: Text = None, color: Any = None, category: Category = None
+    ) -> None:
         """Write a mark.
 
         Args:
@@ -122,38 +130,53 @@ class Stream:
             category: A number, or a name.
 
         Raises:
-            RuntimeError: The stream is not open.
-            TypeError, ValueError: A message, color or category that there cannot be.
-            WriterError: The backend refused it.
+            TypeError, ValueError: The message, color or category is not valid.
         """
         self._single(EventKind.MARK, _time(timestamp), message, color, category)
 
-    def write_pushpop(self, start: int, end: int, *, message: Text = None, color: Any = None,
-                      category: Category = None) -> None:  # fmt: skip
+    def write_pushpop(
+        self,
+        start: int,
+        end: int,
+        *,
+        message: Text = None,
+        color: Any = None,
+        category: Category = None,
+    ) -> None:
         """Write a push/pop range; arguments and errors as for :meth:`write_mark`."""
         self._single(EventKind.RANGE_PUSHPOP, _span(start, end), message, color, category)
 
-    def write_startend(self, start: int, end: int, *, message: Text = None, color: Any = None,
-                       category: Category = None) -> None:  # fmt: skip
+    def write_startend(
+        self,
+        start: int,
+        end: int,
+        *,
+        message: Text = None,
+        color: Any = None,
+        category: Category = None,
+    ) -> None:
         """Write a start/end range; arguments and errors as for :meth:`write_mark`."""
         self._single(EventKind.RANGE_STARTEND, _span(start, end), message, color, category)
 
-    def write_push(self, timestamp: int, *, message: Text = None, color: Any = None,
-                   category: Category = None) -> None:  # fmt: skip
+    def write_push(
+        self, timestamp: int, *, message: Text = None, color: Any = None, category: Category = None
+    ) -> None:
         """Write the beginning of a push/pop range; as for :meth:`write_mark`."""
         self._single(EventKind.RANGE_PUSH, _time(timestamp), message, color, category)
 
     def write_pop(self, timestamp: int) -> None:
-        """Write the end of the push/pop range that began last.
+        """Write the end of the push/pop range that began last."""
+        self._open().single(EventKind.RANGE_POP, _time(timestamp))
 
-        Raises:
-            RuntimeError: The stream is not open.
-            WriterError: The backend refused it.
-        """
-        self._single(EventKind.RANGE_POP, _time(timestamp))
-
-    def write_start(self, timestamp: int, range_id: int, *, message: Text = None,
-                    color: Any = None, category: Category = None) -> None:  # fmt: skip
+    def write_start(
+        self,
+        timestamp: int,
+        range_id: int,
+        *,
+        message: Text = None,
+        color: Any = None,
+        category: Category = None,
+    ) -> None:
         """Write the beginning of a start/end range; as for :meth:`write_mark`.
 
         Args:
@@ -161,21 +184,17 @@ class Stream:
             range_id: Any number but 0, which :meth:`write_end` has too.
             message, color, category: As for :meth:`write_mark`.
         """
-        if range_id == 0:
-            raise ValueError("range_id must be non-zero")
-        self._single(EventKind.RANGE_START, _time(timestamp), message, color, category, range_id)
+        number = _id(range_id)
+        self._single(EventKind.RANGE_START, _time(timestamp), message, color, category, number)
 
     def write_end(self, timestamp: int, range_id: int) -> None:
         """Write the end of the start/end range with that id.
 
         Raises:
-            RuntimeError: The stream is not open.
             ValueError: The id is 0.
-            WriterError: The backend refused it.
         """
-        if range_id == 0:
-            raise ValueError("range_id must be non-zero")
-        self._single(EventKind.RANGE_END, _time(timestamp), range_id=range_id)
+        number = _id(range_id)
+        self._open().single(EventKind.RANGE_END, _time(timestamp), range_id=number)
 
     def write_ranges(
         self,
@@ -197,34 +216,31 @@ class Stream:
             kind: ``RANGE_PUSHPOP`` or ``RANGE_STARTEND``.
 
         Raises:
-            RuntimeError: The stream is not open.
             TypeError, ValueError: Arrays of another type or length, a range that ends before it
                 begins, or an unknown handle; then none of them is written.
-            WriterError: The backend refused them.
 
         >>> stream.write_ranges(starts, ends, message="execute")             # doctest: +SKIP
         """
         if kind not in COMPLETE_KINDS[1:]:
             raise ValueError(f"kind must be RANGE_PUSHPOP or RANGE_STARTEND, not {kind}")
-        self._columns(kind, {"start": starts, "end": ends}, message, color, category)
+        self._columns(kind, EventColumns(starts, ends, message, color, category))
 
     def write_marks(
         self, timestamps: Any, *, message: Any = None, color: Any = None, category: Any = None
     ) -> None:
         """Write marks from columns; as :meth:`write_ranges`."""
-        self._columns(EventKind.MARK, {"start": timestamps}, message, color, category)
+        self._columns(EventKind.MARK, EventColumns(timestamps, None, message, color, category))
 
-    def _columns(self, kind: EventKind, columns: dict[str, Any], message: Any, color: Any,
-                 category: Any) -> None:  # fmt: skip
+    def _columns(self, kind: EventKind, columns: EventColumns) -> None:
         target = self._open()
+        start, end, message, color, category = columns
         if message is None or isinstance(message, (str, bytes, RegisteredString)):
             message = resolve_message(self._domain, message)
         if not hasattr(color, "__array__"):
             color = _color(color) or None
         if not hasattr(category, "__array__"):
             category = resolve_category(self._domain, category) or None
-        columns.update(message=message, color=color, category=category)
-        target.columns(kind, columns, len(columns["start"]))
+        target.columns(kind, EventColumns(start, end, message, color, category))
 
     def write_event(self, schema: Schema, row: Any) -> None:
         """Write one event of any kind.
@@ -234,10 +250,8 @@ class Stream:
             row: One row: a tuple, or a scalar of NumPy's.
 
         Raises:
-            RuntimeError: The stream is not open.
-            TypeError: The schema is none.
-            ValueError: It is of another domain or of no events, or there is not one row.
-            WriterError: The backend refused it.
+            TypeError: `schema` is not a schema.
+            ValueError: It belongs to another domain or has no kind, or there is not one row.
         """
         import numpy as np
 
@@ -265,10 +279,8 @@ class Stream:
             ordering: What a backend may rely on. A recording sorts.
 
         Raises:
-            RuntimeError: The stream is not open.
             TypeError: The schema or the ordering is of another type.
-            ValueError: The schema is of another domain or kind, or there are no rows.
-            WriterError: The backend refused them.
+            ValueError: The schema belongs to another domain or kind, or there are no rows.
         """
         if not isinstance(ordering, BatchOrdering):
             raise TypeError(f"ordering must be a nvspan.BatchOrdering, not {ordering!r}")
@@ -288,11 +300,9 @@ class Stream:
         """Write one sample: a number, or for a group one row.
 
         Raises:
-            RuntimeError: The stream is not open.
-            TypeError: The counter is none.
-            ValueError: It is of another domain, its rows hold their time, or there is not one
+            TypeError: `counter` is not a counter.
+            ValueError: It belongs to another domain, its rows hold their time, or there is not one
                 sample.
-            WriterError: The backend refused it.
         """
         number, embedded = resolve_counter(self._domain, counter)
         target = self._open()
@@ -302,14 +312,11 @@ class Stream:
                 "EntryKind.COUNTER_TIMESTAMP field; use write_counter_batch instead"
             )
         dtype = counter.dtype
-        if dtype is int or (dtype is not float and dtype.fields is None and dtype == "i8"):
-            return target.sample(
-                number,
-                _int64(timestamp, "timestamp"),
-                _int64(value, "a sample of an integer counter"),
-            )
-        if dtype is float or (dtype.fields is None and dtype == "f8"):
-            return target.sample(number, _int64(timestamp, "timestamp"), float(value))
+        time = _int64(timestamp, "timestamp")
+        if dtype is int or dtype == "i8":
+            return target.sample(number, time, _int64(value, "a sample of an integer counter"))
+        if dtype is float or dtype == "f8":
+            return target.sample(number, time, float(value))
         import numpy as np
 
         rows = np.ascontiguousarray(value, dtype)
@@ -317,7 +324,7 @@ class Stream:
             raise ValueError(
                 f"write_counter_sample expects one sample of dtype {dtype}; got {rows.size}"
             )
-        return target.sample(number, _int64(timestamp, "timestamp"), rows)
+        return target.sample(number, time, rows)
 
     def write_counter_sample_no_value(
         self, counter: Counter, timestamp: int, reason: CounterNoValueReason
@@ -325,10 +332,8 @@ class Stream:
         """Write that the counter has no value at that moment, and why.
 
         Raises:
-            RuntimeError: The stream is not open.
-            TypeError: The counter or the reason is none.
-            ValueError: The counter is of another domain.
-            WriterError: The backend refused it.
+            TypeError: The counter or the reason is of another type.
+            ValueError: The counter belongs to another domain.
         """
         number, _ = resolve_counter(self._domain, counter)
         target = self._open()
@@ -353,10 +358,9 @@ class Stream:
             ordering: What a backend may rely on. A recording sorts.
 
         Raises:
-            RuntimeError: The stream is not open, or NumPy is not installed.
+            RuntimeError: NumPy is not installed.
             TypeError: The counter or the ordering is of another type.
             ValueError: No samples, times missing or given twice, or another number of them.
-            WriterError: The backend refused them.
         """
         if not isinstance(ordering, BatchOrdering):
             raise TypeError(f"ordering must be a nvspan.BatchOrdering, not {ordering!r}")
@@ -380,8 +384,8 @@ class Stream:
         rows = batch_rows(data, dtype)
         if rows.size == 0:
             raise ValueError("batch data must contain at least one sample")
-        times = None
-        if timestamps is not None:
+        times: Any = embedded
+        if embedded is None:
             if isinstance(timestamps, np.ndarray):
                 times = np.ascontiguousarray(timestamps, dtype=np.int64)
             else:
@@ -390,10 +394,7 @@ class Stream:
                 raise ValueError("timestamps must be one-dimensional")
             if times.size != rows.size:
                 raise ValueError("data and timestamps must have the same length")
-        target.samples(number, rows, times, embedded, ordering)
-
-
-_LIMIT = 2**63
+        target.samples(number, rows, times, ordering)
 
 
 def _color(color: Any) -> int:
@@ -408,23 +409,24 @@ def _span(start: Any, end: Any) -> tuple[int, int]:
     return _int64(start, "start"), _int64(end, "end")
 
 
-def _int64(value: Any, what: str) -> int:
-    if type(value) is int and -_LIMIT <= value < _LIMIT:
-        return value
+def _index(value: Any, what: str) -> int:
     try:
-        number = operator.index(value)
+        return operator.index(value)
     except TypeError:
         raise TypeError(f"{what} must be an int, not {value!r}") from None
+
+
+def _int64(value: Any, what: str) -> int:
+    number = value if type(value) is int else _index(value, what)
     if not -(2**63) <= number < 2**63:
         raise OverflowError(f"{what} must fit into 64 bits, not {number}")
     return number
 
 
 def _id(range_id: Any) -> int:
-    try:
-        number = operator.index(range_id)
-    except TypeError:
-        raise TypeError(f"range_id must be an int, not {range_id!r}") from None
-    if not 0 <= number < 2**64:
+    if range_id == 0:
+        raise ValueError("range_id must be non-zero")
+    number = _index(range_id, "range_id")
+    if not 0 < number < 2**64:
         raise OverflowError(f"range_id must be 0 to 2**64 - 1, not {number}")
     return number
