@@ -17,7 +17,7 @@ from nvspan.watch.buckets import (
     duration,
     unpacked,
 )
-from nvspan.watch.tally import Tally, summary_of
+from nvspan.watch.tally import Tally
 
 
 def counts_of(tmp_path, durations):
@@ -27,7 +27,7 @@ def counts_of(tmp_path, durations):
         calls.append((ends, ends + ns, "r"))
         ends += ns + 1
     tally = Tally()
-    tally.add(summary_of(written(tmp_path / "a.nvspan", calls)))
+    tally.add(written(tmp_path / "a.nvspan", calls))
     (found,) = tally.ranges.values()
     assert (found.calls, found.sum) == (len(durations), sum(durations))
     return found.counts

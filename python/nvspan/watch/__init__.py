@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ranges take, for the tools that people watch. It reads the recordings of running processes,
-its own among them, and never touches what an annotation does; the packages of those tools are
-imported by the one module that needs them.
+"""Range statistics for metrics exporters: Prometheus and experiment trackers.
 
-Start with `figures.py`: what is read of recordings. `prometheus.py` and `scalars.py` hand it on.
+They read the recordings of running processes, this one's among them, and never change what an
+annotation does. Start with `figures.py`; `prometheus.py` and `scalars.py` pass its results on.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Histograms of durations: what a recording has, and the forms that other tools take."""
+"""Histograms of durations: those of recordings, and cumulative ones for other tools."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import bisect
 import functools
 import itertools
 import math
+from collections import Counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 _IN_AN_OCTAVE = 128
 _EXACT = 7  # below this power of two each ns has a bucket of its own
 
-#: Where buckets end that nobody chose, in seconds: from 10 us to 100 s.
+#: The default ends of buckets, in seconds: from 10 us to 100 s.
 DEFAULT_LIMITS = (
     *(float(f"{digit}e{power}") for power in range(-5, 2) for digit in ("1", "2.5", "5")),
     100.0,
 )
 
 
-def unpacked(packed: bytes) -> dict[int, int]:
+def unpacked(packed: bytes) -> Counter[int]:
     """The counts of `_reader.RankSummary.histograms()`, by the number of the bucket."""
     numbers = []
     value = shift = 0
@@ -34,16 +35,15 @@ def unpacked(packed: bytes) -> dict[int, int]:
         if not byte & 0x80:
             numbers.append(value)
             value = shift = 0
-    counts: dict[int, int] = {}
-    bucket = 0
-    for distance, count in zip(numbers[::2], numbers[1::2], strict=True):
-        bucket += distance
-        counts[bucket] = counts.get(bucket, 0) + count
+    counts: Counter[int] = Counter()
+    buckets = itertools.accumulate(numbers[::2])
+    for bucket, count in zip(buckets, numbers[1::2], strict=True):
+        counts[bucket] += count
     return counts
 
 
 def duration(bucket: int) -> float:
-    """What stands for the durations in a bucket, in ns: within 0.4 % of each."""
+    """The duration in ns that represents a bucket: within 0.4 % of each in it."""
     octave, place = divmod(bucket, _IN_AN_OCTAVE)
     if octave < _EXACT:
         return math.floor(math.ldexp(1 + place / _IN_AN_OCTAVE, octave))
@@ -51,10 +51,10 @@ def duration(bucket: int) -> float:
 
 
 def checked_limits(limits: Iterable[float] | None) -> tuple[float, ...]:
-    """Where buckets end, in seconds, ascending.
+    """The ends of buckets in seconds, ascending.
 
     Raises:
-        ValueError: there is none, or one is not above 0, or they do not ascend.
+        ValueError: there is none, one is not above 0, or they do not ascend.
     """
     found = DEFAULT_LIMITS if limits is None else tuple(float(limit) for limit in limits)
     ascends = all(one < other for one, other in itertools.pairwise(found))

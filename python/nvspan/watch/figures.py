@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the ranges of recordings come to: calls, time, histograms, marks, and what was lost.
+"""Range statistics of processes, from recordings that are read again and again.
 
 The figures of a recording only grow while its process runs, so that a tool which compares two
 readings sees what happened in between. In a ring the events of earlier readings are overwritten:
@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import copy
 import os
+from collections import Counter
 
 from nvspan import _reader
+from nvspan.live.process import recordings_of
+from nvspan.live.targets import paths_of
 from nvspan.watch.ring import RingTally
-from nvspan.watch.sources import Sources
-from nvspan.watch.tally import Tally, summary_of
+from nvspan.watch.tally import Tally
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from nvspan._results import RecordedProcess
     from nvspan._results.jobs import LiveSample
+    from nvspan.watch.tally import Name
 
 
 class FileFigures:
@@ -32,10 +35,10 @@ class FileFigures:
     Attributes:
         path: the file; the first, where there are several.
         files: the path and mode of each.
-        host, pid, rank: of its process; `rank` None: it has none.
-        tally: its ranges and marks: a `Tally`.
-        events: how many NVTX events it had, also where none are kept; None: it does not say.
-        open: how many ranges are open now, by domain and name; in a process that is dead, were.
+        host, pid, rank: of its process; `rank` is None where it has none.
+        tally: its ranges and marks.
+        events: how many NVTX events it had, also where none are kept; None: unknown.
+        open: how many ranges are open now, or were when the process died, by domain and name.
     """
 
     def __init__(self, path: str, process: RecordedProcess, tally: Tally) -> None:
@@ -46,14 +49,15 @@ class FileFigures:
         self.rank = process.rank
         self.tally = tally
         self.events: int | None = None
-        self.open: dict[tuple[str | None, str | None], int] = {}
+        self.open: Counter[Name] = Counter()
 
 
 class Watch:
     """Reads recordings again and again.
 
     Args:
-        targets: process ids; recordings; folders of them; patterns. None: this process.
+        targets: process ids; recordings; folders of them; patterns. None: this process. They are
+            looked up at each reading, so that the files of new processes are found.
         match: patterns of the ranges and marks that count, each of a name or "domain:name".
 
     One thread at a time may use it.
@@ -62,16 +66,20 @@ class Watch:
     def __init__(self, targets: Sequence[Any] = (), match: Iterable[str] | None = None) -> None:
         if isinstance(match, str):
             raise TypeError("match must be a list of patterns, not one pattern")
-        self._sources = Sources(targets)
+        for target in targets:
+            if isinstance(target, bool) or not isinstance(target, (int, str, os.PathLike)):
+                raise TypeError(f"a target must be a process id or a path, not {target!r}")
+        self._targets = tuple(targets)
         self.match = None if match is None else tuple(match)
         self._kept: dict[str, tuple[tuple[str, int, int], RingTally, Tally]] = {}
         self._ended: dict[str, tuple[tuple[int, int], FileFigures]] = {}
-        #: Why targets stand for no file and files could not be read, at the last reading.
+        #: Why targets have no file and files could not be read, at the last reading.
         self.problems: list[str] = []
 
     def read(self) -> list[FileFigures]:
         """The figures of each process whose recordings can be read now."""
-        paths, self.problems = self._sources.paths()
+        self.problems = []
+        paths = self._paths()
         samples = _live(paths)
         found = []
         for path in paths:
@@ -86,6 +94,22 @@ class Watch:
                 figures.open = _open(sample)
             found.append(figures)
         return _by_process(found)
+
+    def _paths(self) -> list[str]:
+        """The files that the targets have now."""
+        found: dict[str, None] = {}
+        for target in self._targets or (os.getpid(),):
+            try:
+                paths = recordings_of(target) if isinstance(target, int) else paths_of([target])
+            except (ValueError, OSError) as error:
+                self.problems.append(str(error))
+                continue
+            for path in paths:
+                if os.path.exists(path):
+                    found[path] = None
+                else:
+                    self.problems.append(f"{path}: there is no such file")
+        return _without_copies(list(found))
 
     def _figures(self, path: str) -> FileFigures:
         status = os.stat(path)
@@ -109,7 +133,7 @@ class Watch:
         else:
             part = recording if self.match is None else recording.filter(match=self.match)
             reading = Tally()
-            reading.add(summary_of(part))
+            reading.add(part)
             grown.grow(reading)
             tally = grown
         figures = FileFigures(path, process, tally)
@@ -119,8 +143,30 @@ class Watch:
 
 
 def _identity(process: RecordedProcess) -> tuple[str, int, int]:
-    """What a recording has for itself among those that had its path."""
+    """What tells a recording from others that had its path."""
     return process.boot_id, process.pid, process.start
+
+
+def _without_copies(paths: list[str]) -> list[str]:
+    """Without the frozen copies in bundles of processes whose own recordings are there as well; of
+    several copies the last."""
+    headers = _reader.LiveFiles([os.fsencode(path) for path in paths]).headers()
+    own: set[tuple[str, int]] = set()
+    copies: dict[tuple[str, int], str] = {}
+    for path, header in zip(paths, headers, strict=True):
+        if isinstance(header, str):
+            continue
+        process = (header.boot_id, header.pid)
+        if header.frozen:
+            copies[process] = path
+        else:
+            own.add(process)
+    kept = {path for process, path in copies.items() if process not in own}
+    return [
+        path
+        for path, header in zip(paths, headers, strict=True)
+        if isinstance(header, str) or not header.frozen or path in kept
+    ]
 
 
 def _by_process(found: list[FileFigures]) -> list[FileFigures]:
@@ -128,21 +174,19 @@ def _by_process(found: list[FileFigures]) -> list[FileFigures]:
     processes: dict[tuple[str, int, int | None], list[FileFigures]] = {}
     for figures in found:
         processes.setdefault((figures.host, figures.pid, figures.rank), []).append(figures)
-    return [of[0] if len(of) == 1 else _joined(of) for of in processes.values()]
+    return [files[0] if len(files) == 1 else _joined(files) for files in processes.values()]
 
 
 def _joined(recordings: list[FileFigures]) -> FileFigures:
-    whole = copy.copy(recordings[0])
-    whole.tally = Tally()
-    whole.open = {}
-    known = [of.events for of in recordings if of.events is not None]
-    whole.events = sum(known) if known else None
-    whole.files = [file for of in recordings for file in of.files]
-    for of in recordings:
-        whole.tally.merge(of.tally)
-        for name, count in of.open.items():
-            whole.open[name] = whole.open.get(name, 0) + count
-    return whole
+    joined = copy.copy(recordings[0])
+    joined.tally, joined.open = Tally(), Counter()
+    counts = [figures.events for figures in recordings if figures.events is not None]
+    joined.events = sum(counts) if counts else None
+    joined.files = [file for figures in recordings for file in figures.files]
+    for figures in recordings:
+        joined.tally.merge(figures.tally)
+        joined.open.update(figures.open)
+    return joined
 
 
 def _live(paths: list[str]) -> dict[str, LiveSample]:
@@ -154,9 +198,9 @@ def _live(paths: list[str]) -> dict[str, LiveSample]:
     }
 
 
-def _open(sample: LiveSample) -> dict[tuple[str | None, str | None], int]:
-    counts: dict[tuple[str | None, str | None], int] = {}
+def _open(sample: LiveSample) -> Counter[Name]:
+    counts: Counter[Name] = Counter()
     for thread in sample.threads:
-        for of in [*thread.open, *(of for of, _ in thread.started)]:
-            counts[of] = counts.get(of, 0) + 1
+        counts.update(thread.open)
+        counts.update(name for name, _ in thread.started)
     return counts

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of recordings as metrics of Prometheus, by the package prometheus_client."""
+"""Range statistics as Prometheus metrics, through the package prometheus_client."""
 
 from __future__ import annotations
 
 import threading
 
 from nvspan.watch.buckets import checked_limits, cumulative
-from nvspan.watch.figures import FileFigures, Watch
+from nvspan.watch.figures import Watch
 from nvspan.watch.tally import text
 
 TYPE_CHECKING = False
@@ -16,8 +16,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-_OF_PROCESS = ("host", "pid", "rank")
-_RANGE = (*_OF_PROCESS, "domain", "range", "kind")
+_PROCESS = ("host", "pid", "rank")
+_RANGE = (*_PROCESS, "domain", "range", "kind")
+# The kind, name, help and labels of each family.
+_FAMILIES = (
+    ("Histogram", "range_duration_seconds", "How long ranges took that have ended.", _RANGE),
+    ("Gauge", "ranges_open", "How many ranges are open now.", _RANGE[:-1]),
+    ("Counter", "marks", "How many marks there were.", (*_PROCESS, "domain", "mark")),
+    ("Counter", "events", "How many NVTX events there were.", _PROCESS),
+    ("Counter", "lost_events", "How many events could not be recorded.", _PROCESS),
+    (
+        "Counter",
+        "missed_ranges",
+        "How many ranges a ring overwrote while they were open.",
+        _PROCESS,
+    ),
+    (
+        "Counter",
+        "unseen_seconds",
+        "Time whose events a ring overwrote between two scrapes.",
+        _PROCESS,
+    ),
+    ("Gauge", "recording_info", "A recording that is read.", (*_PROCESS, "file", "mode")),
+    ("Gauge", "unreadable_recordings", "Targets and files that could not be read.", ()),
+)
 
 
 class PrometheusCollector:
@@ -93,60 +115,28 @@ class PrometheusCollector:
         with self._lock:
             found = self._watch.read()
             problems = len(self._watch.problems)
-        durations = core.HistogramMetricFamily(
-            "nvspan_range_duration_seconds", "How long ranges took that have ended.", labels=_RANGE
-        )
-        opened = core.GaugeMetricFamily(
-            "nvspan_ranges_open", "How many ranges are open now.",
-            labels=(*_OF_PROCESS, "domain", "range"),
-        )  # fmt: skip
-        marks = core.CounterMetricFamily(
-            "nvspan_marks", "How many marks there were.", labels=(*_OF_PROCESS, "domain", "mark")
-        )
-        events = core.CounterMetricFamily(
-            "nvspan_events", "How many NVTX events there were.", labels=_OF_PROCESS
-        )
-        lost = core.CounterMetricFamily(
-            "nvspan_lost_events", "How many events could not be recorded.", labels=_OF_PROCESS
-        )
-        missed = core.CounterMetricFamily(
-            "nvspan_missed_ranges", "How many ranges a ring overwrote while they were open.",
-            labels=_OF_PROCESS,
-        )  # fmt: skip
-        unseen = core.CounterMetricFamily(
-            "nvspan_unseen_seconds", "Time whose events a ring overwrote between two scrapes.",
-            labels=_OF_PROCESS,
-        )  # fmt: skip
-        info = core.GaugeMetricFamily(
-            "nvspan_recording_info", "A recording that is read.",
-            labels=(*_OF_PROCESS, "file", "mode"),
-        )  # fmt: skip
-        unreadable = core.GaugeMetricFamily(
-            "nvspan_unreadable_recordings", "Targets and files that could not be read.",
-            value=problems,
-        )  # fmt: skip
-        for each in found:
-            rank = "" if each.rank is None else str(each.rank)
-            of = (text(each.host), str(each.pid), rank)
-            self._add_ranges(durations, of, each)
-            for (domain, name), count in each.open.items():
-                opened.add_metric((*of, text(domain, "NVTX"), text(name)), count)
-            for (domain, name), count in each.tally.marks.items():
-                marks.add_metric((*of, text(domain, "NVTX"), text(name)), count)
-            if each.events is not None:
-                events.add_metric(of, each.events)
-            lost.add_metric(of, each.tally.lost)
-            missed.add_metric(of, each.tally.missed)
-            unseen.add_metric(of, each.tally.unseen / 1e9)
-            for path, mode in each.files:
-                info.add_metric((*of, text(path), mode), 1)
-        yield from (durations, opened, marks, events, lost, missed, unseen, info, unreadable)
-
-    def _add_ranges(self, family: Any, of: tuple[str, ...], figures: FileFigures) -> None:
+        families = [
+            getattr(core, f"{kind}MetricFamily")(f"nvspan_{name}", help, labels=labels)
+            for kind, name, help, labels in _FAMILIES
+        ]
+        durations, opened, marks, events, lost, missed, unseen, info, unreadable = families
+        unreadable.add_metric((), problems)
         ends = [*(f"{limit:g}" for limit in self._limits), "+Inf"]
-        for (domain, name, kind), tally in figures.tally.ranges.items():
-            counts = cumulative(tally.counts, self._limits)
-            family.add_metric(
-                (*of, text(domain, "NVTX"), text(name), kind),
-                list(zip(ends, counts, strict=True)), tally.sum / 1e9,
-            )  # fmt: skip
+        for figures in found:
+            tally, rank = figures.tally, "" if figures.rank is None else str(figures.rank)
+            process = (text(figures.host), str(figures.pid), rank)
+            for (domain, name, kind), ranges in tally.ranges.items():
+                counts = cumulative(ranges.counts, self._limits)
+                labels = (*process, text(domain, "NVTX"), text(name), kind)
+                durations.add_metric(labels, list(zip(ends, counts, strict=True)), ranges.sum / 1e9)
+            for family, names in ((opened, figures.open), (marks, tally.marks)):
+                for (domain, name), count in names.items():
+                    family.add_metric((*process, text(domain, "NVTX"), text(name)), count)
+            if figures.events is not None:
+                events.add_metric(process, figures.events)
+            lost.add_metric(process, tally.lost)
+            missed.add_metric(process, tally.missed)
+            unseen.add_metric(process, tally.unseen / 1e9)
+            for path, mode in figures.files:
+                info.add_metric((*process, text(path), mode), 1)
+        yield from families

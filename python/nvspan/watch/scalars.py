@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ranges took since the last look, as the numbers that trackers of experiments plot."""
+"""Range statistics for experiment trackers: plain numbers, since the last reading."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 
 from nvspan.recording.statistics import percentile_of_counts
 from nvspan.watch.buckets import duration
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
     _Key = tuple[str | None, str | None, str]  # domain, name, kind
 
 _KINDS = {"push_pop": "", "start_end": "", "device": "/gpu"}
-_UNUSUAL = re.compile(r"[^\w\-. /]")  # what names of MLflow's metrics may not have
+_UNUSUAL = re.compile(r"[^\w\-. /]")  # not allowed in the names of MLflow's metrics
 
 
 class Scalars:
-    """Mean and 99th percentile of the durations of ranges, and how many there were, between looks.
+    """Mean and 99th percentile of the durations of ranges, and their number, between readings.
 
     Args:
         targets: process ids; recordings; folders of them; patterns. None: this process.
@@ -33,7 +34,7 @@ class Scalars:
     Raises:
         TypeError: a target is neither a process id nor a path, or `match` is one text.
 
-    A look reads the recording: some ms in mode "stats". One thread at a time may use it.
+    A reading takes some ms in mode "stats". One thread at a time may use it.
 
     >>> scalars = nvspan.watch.Scalars(match=["step", "load"])           # doctest: +SKIP
     >>> wandb.log(scalars.read(), step=number)                           # doctest: +SKIP
@@ -49,30 +50,29 @@ class Scalars:
     ) -> None:
         self._watch = Watch(targets, match)
         self._prefix = prefix
-        self._before: dict[tuple[str, int, _Key], tuple[float, dict[int, int]]] = {}
+        self._before: dict[tuple[str, int, _Key], tuple[float, Counter[int]]] = {}
 
     @property
     def problems(self) -> list[str]:
-        """Why targets and files could not be read at the last look."""
+        """Why targets and files could not be read at the last reading."""
         return self._watch.problems
 
     def read(self) -> dict[str, float]:
         """``PREFIX[DOMAIN/]NAME[/gpu]/mean_ms``, ``.../p99_ms`` and ``.../calls`` of ranges that
-        have ended since the last call. Of several processes they are together.
+        have ended since the last call, in all processes together.
 
-        What names of MLflow's metrics may not have is "_" in a name.
+        "_" replaces what names of MLflow's metrics may not have.
         """
-        sums: dict[str, float] = {}
-        counts: dict[str, dict[int, int]] = {}
+        sums: defaultdict[str, float] = defaultdict(float)
+        counts: defaultdict[str, Counter[int]] = defaultdict(Counter)
         for figures in self._watch.read():
             for key, tally in figures.tally.ranges.items():
-                label = self._label(*key)
-                before, known = self._before.get((figures.path, figures.pid, key), (0.0, {}))
-                sums[label] = sums.get(label, 0.0) + tally.sum - before
-                new = counts.setdefault(label, {})
-                for bucket, count in tally.counts.items():
-                    new[bucket] = new.get(bucket, 0) + count - known.get(bucket, 0)
-                self._before[figures.path, figures.pid, key] = (tally.sum, dict(tally.counts))
+                label, whose = self._label(*key), (figures.path, figures.pid, key)
+                before, known = self._before.get(whose, (0.0, Counter()))
+                sums[label] += tally.sum - before
+                counts[label].update(tally.counts)
+                counts[label].subtract(known)
+                self._before[whose] = (tally.sum, tally.counts.copy())
         found = {}
         for label, new in counts.items():
             calls = sum(new.values())
@@ -83,5 +83,5 @@ class Scalars:
         return found
 
     def _label(self, domain: str | None, name: str | None, kind: str) -> str:
-        of = "" if domain is None else f"{text(domain)}/"
-        return self._prefix + _UNUSUAL.sub("_", f"{of}{text(name)}{_KINDS[kind]}")
+        lead = "" if domain is None else f"{text(domain)}/"
+        return self._prefix + _UNUSUAL.sub("_", f"{lead}{text(name)}{_KINDS[kind]}")
