@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 import nvspan
-from helpers.bundles import bundles
+from helpers.bundles import bundles, reasons
 from helpers.traced import clean_environment, needs_library
-from nvspan.blackbox.bundle import reasons
 
 pytestmark = needs_library
 PROGRAM = Path(__file__).parents[1] / "programs" / "ring_of_ranks.py"
@@ -40,9 +39,9 @@ def run(command, **environment):
 
 def check(folder: Path) -> None:
     found = [bundle for bundle in bundles(folder) if holds_it(bundle)]
-    assert found, [(reasons(str(b)), nvspan.where(b, samples=1).as_dict()) for b in bundles(folder)]
+    assert found, [(reasons(b), nvspan.where(b, samples=1).as_dict()) for b in bundles(folder)]
     bundle = found[0]
-    assert "stall" in {reason["kind"] for reason in reasons(str(bundle))}
+    assert "stall" in {reason["kind"] for reason in reasons(bundle)}
     recording = nvspan.read(bundle)
     assert recording.problems == []
     assert sorted(row.rank for row in recording.processes) == list(range(RANKS))
@@ -86,7 +85,7 @@ def test_a_killed_process_is_a_trigger_of_its_own(tmp_path):
                 str(PROGRAM), "3", "1", str(tmp_path), "killed"])  # fmt: skip
     assert done.returncode == 0, done.stderr
     (bundle,) = bundles(tmp_path)
-    (reason,) = reasons(str(bundle))
+    (reason,) = reasons(bundle)
     assert (reason["kind"], reason["rank"]) == ("killed", 1)
     assert reason["why"] == "the process was ended within a range"
     found = {process.rank: process.path for process in nvspan.where(bundle, samples=1).processes}

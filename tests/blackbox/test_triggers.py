@@ -15,10 +15,9 @@ import sys
 import pytest
 
 import nvspan
-from helpers.bundles import bundle_of, bundles, why
+from helpers.bundles import bundle_of, bundles, reasons, why
 from helpers.live import running, wait_until
 from helpers.traced import needs_library
-from nvspan.blackbox.bundle import reasons
 
 pytestmark = needs_library
 
@@ -49,7 +48,7 @@ def trigger(text):
 
 
 def has_reasons(bundle):
-    return reasons(str(bundle)) != []
+    return reasons(bundle) != []
 
 
 def test_a_stall_is_seen_while_the_gil_is_held(tmp_path):
@@ -68,7 +67,7 @@ with nvspan.annotate("outer"):
         wait_until(lambda: any(map(has_reasons, bundles(tmp_path))), "no bundle")
         run.say()  # what a Python thread adds to the bundle needs the GIL
         bundle = bundle_of(tmp_path, "stall")
-        (reason,) = reasons(str(bundle))
+        (reason,) = reasons(bundle)
         assert re.fullmatch(r"no event for [\d.]+ m?s", reason.pop("why"))
         assert reason.pop("time") > 1.6e18
         assert reason == {"kind": "stall", "host": os.uname().nodename, "pid": run.pid,

@@ -4,10 +4,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from helpers.live import wait_until
-from nvspan.blackbox.bundle import reasons
+
+
+def reasons(bundle: Path | str) -> list[dict[str, str]]:
+    """Why a bundle was written, the first reason first; none while it is being written."""
+    try:
+        return [json.loads(line) for line in (Path(bundle) / "why.jsonl").read_text().splitlines()]
+    except (OSError, ValueError):
+        return []
 
 
 def bundles(folder: Path) -> list[Path]:
@@ -29,14 +37,14 @@ def bundle_of(folder: Path, kind: str) -> Path:
         found[:] = [
             path
             for path in bundles(folder)
-            if whole(path) and any(why["kind"] == kind for why in reasons(str(path)))
+            if whole(path) and any(why["kind"] == kind for why in reasons(path))
         ]
         return bool(found)
 
-    wait_until(is_there, f"no bundle for {kind}: {[reasons(str(b)) for b in bundles(folder)]}")
+    wait_until(is_there, f"no bundle for {kind}: {[reasons(b) for b in bundles(folder)]}")
     return found[0]
 
 
 def why(bundle: Path, kind: str) -> str:
     """The sentence of the first reason of this kind."""
-    return next(each["why"] for each in reasons(str(bundle)) if each["kind"] == kind)
+    return next(each["why"] for each in reasons(bundle) if each["kind"] == kind)

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The black box: what triggers are, the watcher of a process or a folder, and what a bundle holds
-beside its recordings. The watching itself is C++ on a thread of its own; nothing here may be needed
-for it, so that it works while this process holds the GIL for ever.
+"""The black box: triggers, and the bundles of last seconds that they write.
 
-Start with `syntax.py`, which has the triggers, then `watching.py`.
+The watching is C++ on a thread of its own, which works while this process holds the GIL forever:
+it must need nothing of what is here. Start with `syntax.py`, then `watching.py`.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from nvspan.launch import TRIGGER_VARIABLE
 def trigger(why: str) -> bool:
     """Keeps the last seconds of this process, and of the others that record into its folder.
 
-    A thread of nvspan's writes them into a new folder, a bundle, beside the recordings; this call
-    only asks for it. Reports read a bundle as they read files.
+    A thread of nvspan writes them into a new folder, a bundle, next to the recordings; this call
+    only requests it. Reports read a bundle as they read files.
 
     Args:
-        why: a sentence for those who find the bundle.
+        why: a note stored in the bundle.
 
     Returns:
         Whether this process writes a recording; where it does not, nothing happens.
 
-    It may be called from any thread, in a signal handler of Python's, and in a forked child.
+    It may be called from any thread, in a Python signal handler, and in a forked child.
 
     >>> import nvspan
     >>> nvspan.trigger("the loss is not a number")                       # doctest: +SKIP
@@ -38,7 +37,7 @@ def trigger(why: str) -> bool:
 
 
 def start_from_environment() -> None:
-    """Watches this process where NVSPAN_TRIGGER asks for it. It is called by ``import nvspan``."""
+    """Watches this process if NVSPAN_TRIGGER is set. Called by ``import nvspan``."""
     import os
 
     if not os.environ.get(TRIGGER_VARIABLE):

@@ -1,51 +1,111 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Python adds to a bundle, and what it says of one."""
+"""Bundles: the folder that they are in, the watcher that writes them, and what Python adds."""
 
 from __future__ import annotations
 
 import json
 import os
 
+from nvspan import _reader
+from nvspan.blackbox.syntax import Triggers, chosen
+from nvspan.launch import CONFIG_VARIABLE
+from nvspan.recorder import RECORD_VARIABLE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Iterator
 
-_SUFFIX = ".nvspan"
+
+def folder_of(template: str) -> str:
+    """The folder of a recording's file name.
+
+    Raises:
+        ValueError: it is another one for each process.
+    """
+    folder = os.path.dirname(os.path.abspath(template))
+    if "{" in folder:
+        raise ValueError(
+            f"the recordings must lie in one folder, and {folder!r} is another for each process"
+        )
+    return folder
+
+
+def folder_of_environment() -> str:
+    """The folder into which the environment says that this process records.
+
+    Raises:
+        ValueError: nothing is recorded, or each process has a folder of its own.
+    """
+    config = os.environ.get(CONFIG_VARIABLE, "")
+    if config:
+        from urllib.parse import unquote
+
+        parts = dict(part.partition("=")[::2] for part in config.split(";"))
+        if parts.get("format") == "record":
+            return folder_of(unquote(parts.get("file", "")) or "x")
+        raise ValueError(f"{CONFIG_VARIABLE} asks for a trace, and triggers need a recording")
+    record = os.environ.get(RECORD_VARIABLE, "")
+    if not record:
+        raise ValueError(f"nothing is recorded; set {RECORD_VARIABLE}=ring, for example")
+    mode, _, file = record.partition(":")
+    named = mode in ("armed", "ring") or mode.startswith("ring=")
+    return folder_of((file or "x") if named else record)
+
+
+def make_watcher(folder: str, triggers: Triggers, pid: int = 0, run: int = 0) -> _reader.Watcher:
+    """A watcher that has not been started; of one process, or, with 0, of all in the folder."""
+    variables = chosen(triggers, os.environ)
+    about = {"host": os.uname().nodename, "pid": os.getpid(), "environment": variables}
+    return _reader.Watcher(
+        os.fsencode(folder),
+        run,
+        pid,
+        triggers.rules,
+        triggers.signals,
+        triggers.last,
+        triggers.every,
+        triggers.keep,
+        os.fsencode(f"{json.dumps(about)}\n" if variables else ""),
+    )
+
+
+def follow(
+    watcher: _reader.Watcher, say: Callable[[str], object], has_ended: Callable[[], bool]
+) -> Iterator[str]:
+    """Each bundle that a watcher writes, until it has ended. It waits without the GIL."""
+    while True:
+        bundle = os.fsdecode(watcher.next_bundle(3600.0))
+        problems = watcher.problems()
+        for problem in problems:
+            say(problem.decode("utf-8", "backslashreplace"))
+        if bundle:
+            yield bundle
+        elif not problems and has_ended():
+            return
 
 
 def add_where(bundle: str) -> None:
-    """Writes what the bundle's processes are in now, as `nvspan where` says it, unless another has.
+    """Writes the output of `nvspan where` into a bundle, unless another process has.
 
-    Nothing is raised: the recordings in the bundle say it too.
+    Nothing is raised: the recordings in the bundle have the same.
     """
     from nvspan.live.look import look
 
+    def create(name: str) -> int:
+        return os.open(os.path.join(bundle, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+
     folder = os.path.dirname(bundle)
     try:
-        names = sorted(name for name in os.listdir(bundle) if name.endswith(_SUFFIX))
-        text = os.open(os.path.join(bundle, "where.txt"), os.O_WRONLY | os.O_CREAT | os.O_EXCL,
-                       0o600)  # fmt: skip
+        names = sorted(name for name in os.listdir(bundle) if name.endswith(".nvspan"))
+        text = create("where.txt")
     except OSError:
         return
     with open(text, "w", encoding="utf-8", errors="backslashreplace") as file:
         try:
             found = look([os.path.join(folder, name) for name in names])
             file.write(f"{found}\n")
-            whole = os.open(os.path.join(bundle, "where.json"),
-                            os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)  # fmt: skip
-            with open(whole, "w", encoding="utf-8") as other:
+            with open(create("where.json"), "w", encoding="utf-8") as other:
                 json.dump(found.as_dict(), other, indent=1)
         except (OSError, ValueError) as error:
             file.write(f"nvspan where: {error}\n")
-
-
-def reasons(bundle: str) -> list[dict[str, Any]]:
-    """Why the bundle was written, the first reason first: its ``why.jsonl``."""
-    found = []
-    try:
-        with open(os.path.join(bundle, "why.jsonl"), encoding="utf-8", errors="replace") as file:
-            found = [json.loads(line) for line in file]
-    except (OSError, ValueError):
-        pass
-    return found

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Triggers as they are written: ``slow:step>3; stall:30s; keep:5``."""
+"""The syntax of triggers: ``slow:step>3; stall:30s; keep:5``."""
 
 from __future__ import annotations
 
@@ -10,27 +10,23 @@ from dataclasses import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
 SLOW, STALL, KILLED = range(3)  # TriggerKind in src/reader/watch/judge.hpp
-WATCHED = ("slow", "stall", "killed")  # kinds that nobody asks for
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
-_WORDS = (
-    "slow:RANGE>FACTOR, stall:TIME, killed, signal:NAME, exception, last:TIME, every:TIME, "
-    "keep:COUNT, env:NAMES"
-)
 
 
 @dataclass
 class Triggers:
-    """What is watched for, and what becomes of it.
+    """When a bundle is written, and what is kept.
 
     Attributes:
         rules: (kind, pattern of a range, number) of each, as the watcher takes them.
         signals: numbers of signals.
-        exception: an exception that ends the program is one.
+        exception: whether an exception that ends the program is a trigger.
         last: how many seconds a bundle holds.
-        every: the seconds between two bundles that nobody asked for.
+        every: the least seconds between two bundles that were not requested.
         keep: how many bundles a folder holds at most.
         env: patterns of the environment variables that go into a bundle.
     """
@@ -49,7 +45,7 @@ class Triggers:
         return bool(self.rules or self.signals or self.exception)
 
     def inner(self) -> str:
-        """As text, without what can be seen from outside the process."""
+        """The text of what can be seen only from inside the process."""
         parts = [f"signal:{number}" for number in self.signals]
         parts += ["exception"] if self.exception else []
         parts += [f"last:{self.last}s", f"every:{self.every}s", f"keep:{self.keep}"]
@@ -74,7 +70,7 @@ def seconds(text: str) -> float:
     return value
 
 
-def _signal(text: str) -> int:
+def _signal(text: str) -> list[int]:
     name = text.upper()
     known = {each.name: each.value for each in signal.Signals}
     number = known.get(name, known.get(f"SIG{name}"))
@@ -86,10 +82,10 @@ def _signal(text: str) -> int:
         raise ValueError(f"{text} cannot be caught by a process; killed is a trigger of its own")
     if number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL):
         raise ValueError(f"{text} ends the process before anything is written; use killed")
-    return int(number)
+    return [int(number)]
 
 
-def _slow(text: str) -> tuple[int, str, float]:
+def _slow(text: str) -> list[tuple[int, str, float]]:
     name, sign, factor = text.rpartition(">")
     if not sign or not name:
         raise ValueError("needs a range and a factor, as in slow:step>3")
@@ -99,46 +95,49 @@ def _slow(text: str) -> tuple[int, str, float]:
         value = 0.0
     if not 1 <= value < 1e6:
         raise ValueError(f"needs a factor of 1 or more behind '>', not {factor.strip()!r}")
-    return SLOW, name.strip(), value
+    return [(SLOW, name.strip(), value)]
 
 
-def _add(triggers: Triggers, word: str, value: str, given: bool) -> None:
-    if word in ("killed", "exception") and given:
-        raise ValueError("takes no value")
-    if word == "slow":
-        triggers.rules.append(_slow(value))
-    elif word == "change":
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) == 0:
+        raise ValueError(f"must be a number above 0, not {text!r}")
+    return int(text)
+
+
+# word: how it is written, the attribute of Triggers, and what reads its value; lists are added up
+_WORDS: dict[str, tuple[str, str, Callable[[str], Any]]] = {
+    "slow": ("slow:RANGE>FACTOR", "rules", _slow),
+    "stall": ("stall:TIME", "rules", lambda text: [(STALL, "", seconds(text))]),
+    "killed": ("killed", "rules", lambda _: [(KILLED, "", 0.0)]),
+    "signal": ("signal:NAME", "signals", _signal),
+    "exception": ("exception", "exception", lambda _: True),
+    "last": ("last:TIME", "last", seconds),
+    "every": ("every:TIME", "every", seconds),
+    "keep": ("keep:COUNT", "keep", _count),
+    "env": ("env:NAMES", "env", lambda text: [*filter(None, map(str.strip, text.split(",")))]),
+}
+
+
+def _add(triggers: Triggers, word: str, value: str, has_value: bool) -> None:
+    if word == "change":
         raise ValueError(
             f"changes are not watched for; write slow:{value or '*'}>2 for calls that take longer "
             "than twice the p99"
         )
-    elif word == "stall":
-        triggers.rules.append((STALL, "", seconds(value)))
-    elif word == "killed":
-        triggers.rules.append((KILLED, "", 0.0))
-    elif word == "signal":
-        triggers.signals.append(_signal(value))
-    elif word == "exception":
-        triggers.exception = True
-    elif word == "last":
-        triggers.last = seconds(value)
-    elif word == "every":
-        triggers.every = seconds(value)
-    elif word == "keep":
-        if not value.isdigit() or int(value) == 0:
-            raise ValueError(f"must be a number above 0, not {value!r}")
-        triggers.keep = int(value)
-    elif word == "env":
-        triggers.env += [name.strip() for name in value.split(",") if name.strip()]
-    else:
-        raise ValueError(f"is none of {_WORDS}")
+    if word not in _WORDS:
+        raise ValueError(f"is none of {', '.join(form for form, *_ in _WORDS.values())}")
+    form, name, read = _WORDS[word]
+    if has_value and form == word:
+        raise ValueError("takes no value")
+    found, before = read(value), getattr(triggers, name)
+    setattr(triggers, name, before + found if isinstance(before, list) else found)
 
 
 def parse(texts: str | Iterable[str]) -> Triggers:
-    """The triggers in a text, or in several; in each they are separated by semicolons.
+    """The triggers in a text, or in several, separated by semicolons.
 
     Raises:
-        ValueError: one of them cannot be understood; it is named, and what is wrong with it.
+        ValueError: one of them is not valid; the text names it and what is wrong.
 
     >>> parse("slow:step>3; stall:30s").rules
     [(0, 'step', 3.0), (1, '', 30.0)]

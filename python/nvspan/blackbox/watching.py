@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The watcher of this process, and what a Python thread adds to the bundles that it writes."""
+"""The watcher of this process, and the Python thread that completes its bundles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 
-from nvspan.blackbox.folder import folder_of_environment, make_watcher
+from nvspan.blackbox.bundle import add_where, folder_of_environment, follow, make_watcher
 from nvspan.blackbox.syntax import Triggers, parse
 from nvspan.launch import TRIGGER_VARIABLE
 
@@ -59,25 +59,17 @@ def _start(folder: str, triggers: Triggers) -> bool:
         return False
     _watcher = watcher
     _hook(triggers)
-    _follower = threading.Thread(target=_follow, args=(watcher,), name="nvspan bundles",
-                                 daemon=True)  # fmt: skip
+    _follower = threading.Thread(
+        target=_complete, args=(watcher,), name="nvspan bundles", daemon=True
+    )
     _follower.start()
     return True
 
 
-def _follow(watcher: _reader.Watcher) -> None:
-    """Adds what only Python knows to each bundle. It waits without the GIL."""
-    from nvspan.blackbox.bundle import add_where
-
-    while True:
-        bundle = os.fsdecode(watcher.next_bundle(3600.0))
-        problems = watcher.problems()
-        for problem in problems:
-            _say(problem.decode("utf-8", "backslashreplace"))
-        if bundle:
-            add_where(bundle)
-        elif not problems and _watcher is not watcher:
-            return
+def _complete(watcher: _reader.Watcher) -> None:
+    """Adds what only Python knows to each bundle."""
+    for bundle in follow(watcher, _say, lambda: _watcher is not watcher):
+        add_where(bundle)
 
 
 def _hook(triggers: Triggers) -> None:
@@ -93,12 +85,14 @@ def _hook(triggers: Triggers) -> None:
         return
     before = sys.excepthook
 
-    def told(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def excepthook(
+        kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
         if issubclass(kind, Exception):
             ask("exception", exception_text(kind, trace))
         before(kind, error, trace)
 
-    sys.excepthook = told
+    sys.excepthook = excepthook
 
 
 def exception_text(kind: type[BaseException], trace: TracebackType | None) -> str:
@@ -131,24 +125,14 @@ def ask(kind: str, why: str) -> bool:
     return watcher is not None
 
 
-def own_folder() -> str:
-    """Where this process records.
-
-    Raises:
-        OSError: it does not.
-        ImportError: the interpreter is at its end.
-    """
-    from nvspan.live.process import recordings_of
-
-    return os.path.dirname(os.path.realpath(recordings_of(os.getpid())[0]))
-
-
 def _watcher_of_process() -> _reader.Watcher | None:
     with _lock:
         if _watcher is None:
             try:
-                folder = own_folder()
-            except (OSError, ImportError):
+                from nvspan.live.process import recordings_of
+
+                folder = os.path.dirname(os.path.realpath(recordings_of(os.getpid())[0]))
+            except (OSError, ImportError):  # nothing is recorded, or the interpreter is at its end
                 return None
             if not _start(folder, _triggers or Triggers()):
                 return None

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nvspan._runtime.warnings import plain_text
-from nvspan.blackbox.bundle import add_where
-from nvspan.blackbox.folder import folder_of, make_watcher
+from nvspan.blackbox.bundle import add_where, folder_of, follow, make_watcher
 from nvspan.blackbox.syntax import Triggers, parse, seconds
 from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.live.process import recordings_of
@@ -50,26 +49,16 @@ class Watch:
 
     def _follow(self) -> None:
         said = ""
-        while True:
-            bundle = os.fsdecode(self._watcher.next_bundle(3600.0))
-            problems = self._watcher.problems()
-            for problem in problems:
-                _say(problem.decode("utf-8", "backslashreplace"))
-            if bundle and bundle != said:
-                _finish(said := bundle)
-            elif not bundle and not problems and self._ended:
-                return
+        for bundle in follow(self._watcher, _say, lambda: self._ended):
+            if bundle != said:
+                add_where(said := bundle)
+                _say(f"the last seconds are in {bundle}")
 
     def end(self) -> None:
         """Looks a last time, and ends."""
         self._watcher.stop()
         self._ended = True
         self._thread.join()
-
-
-def _finish(bundle: str) -> None:
-    add_where(bundle)
-    _say(f"the last seconds are in {bundle}")
 
 
 def main(argv: Sequence[str]) -> int:
