@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from nvspan._doctor.finding import Finding
+    from nvspan._doctor import Finding
 
     Probe = Callable[[], Finding | list[Finding]]
 
@@ -64,7 +64,7 @@ def collect(
 
 def _guarded(name: str, probe: Probe, timeout: float) -> list[Finding]:
     """What the probe finds. One that fails or takes too long is a finding itself."""
-    from nvspan._doctor.finding import Finding
+    from nvspan._doctor import Finding
 
     found: list[Finding] = []
 

@@ -1,14 +1,13 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The probes of ``nvspan.doctor`` for device ranges: can they be shown, and were any lost?"""
+"""The checks of ``nvspan.doctor`` for device ranges, and for what a recording lacks."""
 
 from __future__ import annotations
 
 import os
 
 from nvspan._device.losses import device_losses_of
-from nvspan._doctor import process, tools
-from nvspan._doctor.finding import Finding
+from nvspan._doctor import Finding, process, tools
 from nvspan._runtime.info import device_losses
 from nvspan.recording import read
 from nvspan.recording.losses import DAMAGE, counted, damage_lines, left_out, open_lines
@@ -77,14 +76,14 @@ def _backend(details: dict[str, Any]) -> Finding:
 
 
 def recording(path: str) -> Finding:
-    """What is missing from a recording: the CPU's events and device ranges."""
+    """What a recording lacks: events of the CPU and device ranges."""
     try:
         read_file = read(path)
-    except OSError as error:
-        said = f"cannot read {error.filename!r}: {error.strerror}"
-        return Finding("problem", said, "pass the path of a recording")
-    except ValueError as error:
-        return Finding("problem", str(error), "pass the path of a recording")
+    except (OSError, ValueError) as error:
+        text = str(error)
+        if isinstance(error, OSError):
+            text = f"cannot read {error.filename!r}: {error.strerror}"
+        return Finding("problem", text, "pass the path of a recording")
     stats = read_file.stats()
     lost = device_losses_of(stats.marks)
     unclosed = sum(row.unclosed for row in stats.rows)
@@ -95,16 +94,17 @@ def recording(path: str) -> Finding:
         missing.append(f"{word}: {text}")
     if lost:
         missing.append(losses_text(lost))
+    ranges = sum(row.calls for row in stats.rows)
+    of_devices = sum(row.calls for row in stats.rows if row.kind == "device")
     details: dict[str, Any] = {
         "path": path,
-        "ranges": sum(row.calls for row in stats.rows),
+        "ranges": ranges,
         "lost": stats.lost,
         "device_lost": lost,
-        "device_ranges": sum(row.calls for row in stats.rows if row.kind == "device"),
+        "device_ranges": of_devices,
     }
-    whole = f"{path}: {counted(details['ranges'], 'range')}"
-    if details["device_ranges"]:
-        whole += f" ({counted(details['device_ranges'], 'device range')})"
+    whole = f"{path}: {counted(ranges, 'range')}"
+    whole += f" ({counted(of_devices, 'device range')})" if of_devices else ""
     if not missing:
         return Finding("ok", f"{whole}; nothing was lost", **details)
     text = f"{whole}; {'; '.join(missing)}"

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The probes of ``nvspan.doctor``: each is a function that returns findings.
+"""The checks of ``nvspan.doctor``: each is a function that returns findings.
 
-What loads a library or imports a module happens in a process of its own (`process`).
+Libraries are loaded, and modules imported, in a separate process (`process`).
 """
 
 from __future__ import annotations
@@ -13,34 +13,30 @@ import platform
 import sys
 
 from nvspan import _core, launch
-from nvspan._doctor import device, process, tools
-from nvspan._doctor.finding import Finding
+from nvspan._doctor import Finding, device, process, tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-# What nvspan reads from the environment.
+# The environment variables of nvspan.
 VARIABLES = {
     *("NVSPAN_CHECK", "NVSPAN_DOMAINS", "NVSPAN_EMIT", "NVSPAN_INJECT_LIBRARY", "NVSPAN_LEVEL"),
     *("NVSPAN_LIBCUDA", "NVSPAN_MESSAGE_LIMIT", "NVSPAN_NCU", "NVSPAN_NSYS", "NVSPAN_RECORD"),
     *("NVSPAN_RECORD_COMMAND", "NVSPAN_RECORD_NAMES", "NVSPAN_STEPS", "NVSPAN_STRICT"),
     *("NVSPAN_TRACE", "NVSPAN_TRIGGER"),
 }
-_OTHER_VARIABLE = {
-    "NVTX_INJECTION64_PATH": "NVTX_INJECTION32_PATH",
-    "NVTX_INJECTION32_PATH": "NVTX_INJECTION64_PATH",
-}
+_INJECTION = {"NVTX_INJECTION64_PATH", "NVTX_INJECTION32_PATH"}
 _PACKAGES = ("torch", "nvtx", "nvidia-nvtx", "cupy", "jax", "cudf")
-# Where the CUDA driver tells NVTX of a tool that is attached to every program.
+# Where the CUDA driver names a tool that is attached to every program.
 _SYSTEM_TOOL = "/run/nvidia/nvtx/nvtx-cuda.yaml"
 
 
 def probes(
     modules: tuple[str, ...], timeout: float, recordings: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, Callable[[], Finding | list[Finding]]]]:
-    """The probes with their names, in the order in which they are shown."""
+    """The checks with their names, in the order in which they are shown."""
     yield "versions", versions
     yield "environment", environment
     yield "injection", lambda: injection(timeout)
@@ -68,8 +64,9 @@ def versions() -> Finding:
         "nvtx": _core.have_nvtx,
     }
     threads = ", free-threaded" if details["free_threaded"] else ""
-    text = f"nvspan {details['nvspan']}, Python {details['python']}{threads}, "
-    text += f"{details['platform']}, "
+    text = "nvspan {nvspan}, Python {python}{threads}, {platform}, ".format(
+        threads=threads, **details
+    )
     if _core.have_nvtx:
         return Finding("ok", text + "NVTX 3 compiled in", **details)
     advice = "pip install nvidia-nvtx, for the headers of NVTX; then build and install nvspan again"
@@ -79,7 +76,6 @@ def versions() -> Finding:
 
 def environment() -> list[Finding]:
     found = []
-    names = [name for name in os.environ if name.startswith("NVSPAN_")]
     disabled = os.environ.get("NVTX_DISABLE")
     if not _core.enabled():
         text = f"NVTX_DISABLE={disabled} switches all annotations off"
@@ -91,7 +87,7 @@ def environment() -> list[Finding]:
     if problem:
         advice = "correct it: NVSPAN_DOMAINS='-*,+mylib', NVSPAN_LEVEL='mylib:3,*:1'"
         found.append(Finding("problem", problem, advice))
-    for name in sorted(names):
+    for name in sorted(name for name in os.environ if name.startswith("NVSPAN_")):
         text = f"{name}={os.environ[name]}"
         if name in VARIABLES:
             found.append(Finding("ok", text))
@@ -106,16 +102,14 @@ def injection(timeout: float) -> list[Finding]:
     variable = launch.INJECTION_VARIABLE
     path = os.environ.get(variable)
     found = []
-    other = _OTHER_VARIABLE[variable]
+    (other,) = _INJECTION - {variable}
     if os.environ.get(other) and not path:
         text = f"{other} is set, but this Python looks at {variable}"
         found.append(Finding("problem", text, f"set {variable} instead"))
     if os.path.exists(_SYSTEM_TOOL):
-        text = f"{_SYSTEM_TOOL} names a tool for every program"
-        found.append(Finding("note", text))
+        found.append(Finding("note", f"{_SYSTEM_TOOL} names a tool for every program"))
     if not path:
-        text = f"{variable} is not set: no tool is configured"
-        return [*found, Finding("ok", text)]
+        return [*found, Finding("ok", f"{variable} is not set: no tool is configured")]
     details = {"variable": variable, "path": path}
     wrong = tools.what_is_wrong_with(path)
     if not wrong:
@@ -128,7 +122,7 @@ def injection(timeout: float) -> list[Finding]:
 
 
 def tool(timeout: float) -> Finding:
-    """What a program that is started now would have as its tool, tried out."""
+    """The tool that a program started now would have, tried out."""
     answer = process.ask("tool", [], timeout)
     if "failure" in answer:
         text = f"a program that annotates does not survive: {answer['failure']}"
@@ -148,7 +142,7 @@ def tool(timeout: float) -> Finding:
 
 
 def self_test(timeout: float) -> Finding:
-    """Events of a program under nvspan's own injection library, from end to end."""
+    """Events of a program under nvspan's injection library, from end to end."""
     try:
         library = launch.injection_library()
     except RuntimeError as error:
@@ -203,19 +197,16 @@ def nsight(command: str, timeout: float) -> Finding:
     """Every installation of nsys or ncu, the one that PATH finds first."""
     found = tools.installations(command, timeout)
     if not found:
-        text = "not found on PATH nor where it is usually installed"
-        return Finding("ok", text, path=None)
+        return Finding("ok", "not found on PATH nor where it is usually installed", path=None)
     listed = "; ".join(f"{path} ({version or 'version unknown'})" for path, version in found)
-    details: dict[str, Any] = {"path": found[0][0], "version": found[0][1], "all": found}
-    return Finding("ok", listed, **details)
+    return Finding("ok", listed, path=found[0][0], version=found[0][1], all=found)
 
 
 def toolkit() -> Finding:
     folder, version = tools.cuda_toolkit()
     if folder is None:
         return Finding("ok", "no CUDA toolkit; nvspan needs none", path=None)
-    text = f"CUDA {version} in {folder}"
-    return Finding("ok", text, path=folder, version=version)
+    return Finding("ok", f"CUDA {version} in {folder}", path=folder, version=version)
 
 
 def packages() -> Finding:

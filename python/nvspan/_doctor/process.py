@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``nvspan.doctor`` tries out in processes of their own, and what runs in them."""
+"""Experiments of ``nvspan.doctor`` in separate processes, and the code that runs there."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 from nvspan import _core, launch
+from nvspan._doctor import tools
 from nvspan._runtime.domains import get_domain
 from nvspan._runtime.switch import is_active, tool
 
@@ -36,10 +37,7 @@ def ask(
     command = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
     command += ["-c", _START, json.dumps([*sys.path, os.getcwd()]), question, *words]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
-            timeout=timeout, env=environment, check=False,
-        )  # fmt: skip
+        done = tools.captured(*command, timeout=timeout, environment=environment)
     except subprocess.TimeoutExpired:
         return {"failure": f"no answer after {timeout:g} s"}
     except OSError as error:
@@ -123,11 +121,9 @@ def _tool(words: list[str]) -> dict[str, Any]:
 def _libraries(words: list[str]) -> dict[str, Any]:
     from importlib import import_module
 
-    from nvspan._doctor.tools import libraries_with_nvtx
-
     for word in words:
         import_module(word)
-    return {"libraries": libraries_with_nvtx()}
+    return {"libraries": tools.libraries_with_nvtx()}
 
 
 def _driver(_: list[str]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the file system says about tools and libraries, for ``nvspan.doctor``."""
+"""Tools and libraries in the file system, for ``nvspan.doctor``."""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ import shutil
 import subprocess
 import sys
 
-# What the code of NVTX that looks for a tool has in it, in every language that embeds it.
+# Texts in the code of NVTX that looks for a tool, in every language that embeds it.
 _NVTX_TEXT = (b"NVTX_INJECTION64_PATH", b"NVTX_INJECTION32_PATH")
 _CHUNK = 1 << 22
 _MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 21: "ppc64", 243: "riscv"}
 _FOLDERS = {
-    "nsys": ("/opt/nvidia/nsight-systems/*/bin", "/opt/nvidia/nsight-systems-cli/*/bin",
-             "/usr/local/cuda*/bin", "/usr/lib/nsight-systems/bin"),
+    "nsys": (
+        "/opt/nvidia/nsight-systems/*/bin",
+        "/opt/nvidia/nsight-systems-cli/*/bin",
+        "/usr/local/cuda*/bin",
+        "/usr/lib/nsight-systems/bin",
+    ),
     "ncu": ("/opt/nvidia/nsight-compute/*", "/usr/local/cuda*/bin", "/usr/lib/nsight-compute"),
-}  # fmt: skip
+}
 
 
 def what_is_wrong_with(path: str) -> str | None:
-    """Why this process could not load the library `path`, as far as its file tells."""
+    """Why this process could not load the library `path`, judging by its file."""
     if not os.path.isabs(path):
         return None if os.sep not in path else "a relative path works from one folder only"
     if not os.path.exists(path):
@@ -37,7 +41,8 @@ def what_is_wrong_with(path: str) -> str | None:
         return error.strerror or str(error)
     if not sys.platform.startswith("linux"):
         return None
-    own = _elf(_head("/proc/self/exe"))
+    with open("/proc/self/exe", "rb") as file:
+        own = _elf(file.read(20))
     theirs = _elf(head)
     if theirs is None:
         return "it is not a shared library"
@@ -45,11 +50,6 @@ def what_is_wrong_with(path: str) -> str | None:
         built, this = (f"{machine} ({bits} bits)" for bits, machine in (theirs, own))
         return f"it is built for {built}, this Python for {this}"
     return None
-
-
-def _head(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(20)
 
 
 def _elf(head: bytes) -> tuple[int, str] | None:
@@ -61,7 +61,7 @@ def _elf(head: bytes) -> tuple[int, str] | None:
 
 
 def libraries_with_nvtx(maps: str = "/proc/self/maps") -> list[str] | None:
-    """The files mapped into this process that carry NVTX; None where nobody can tell."""
+    """The files mapped into this process that contain NVTX; None where that is unknown."""
     try:
         with open(maps, encoding="utf-8", errors="surrogateescape") as lines:
             paths = {line.split(None, 5)[5].strip() for line in lines if "/" in line}
@@ -115,16 +115,19 @@ def paths_of(command: str) -> list[str]:
     return list(found.values())[:8]
 
 
-def captured(*words: str, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs a tool without input, and keeps what it prints."""
+def captured(
+    *words: str, timeout: float | None = None, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command without input, and keeps what it prints."""
     return subprocess.run(
         words,
         capture_output=True,
         text=True,
         errors="replace",
-        check=False,
         stdin=subprocess.DEVNULL,
         timeout=timeout,
+        env=environment,
+        check=False,
     )
 
 
@@ -134,31 +137,32 @@ def version_of(path: str, timeout: float = 20.0) -> str | None:
         done = captured(path, "--version", timeout=timeout)
     except (OSError, subprocess.SubprocessError):
         return None
-    match = re.search(r"\b(\d{4}\.\d+(?:\.\d+)*)", done.stdout + done.stderr)
+    return _first(r"\b(\d{4}\.\d+(?:\.\d+)*)", done.stdout + done.stderr)
+
+
+def _first(pattern: str, text: str) -> str | None:
+    match = re.search(pattern, text, re.MULTILINE)
     return match.group(1) if match else None
+
+
+def _text_of(path: str) -> str:
+    """The text of a file; nothing where it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 def kernel_driver() -> str | None:
     """The version of NVIDIA's kernel module."""
-    try:
-        with open("/proc/driver/nvidia/version", encoding="utf-8", errors="replace") as file:
-            match = re.search(r"\b(\d{3,}\.\d+(?:\.\d+)?)\b", file.read())
-    except OSError:
-        return None
-    return match.group(1) if match else None
+    return _first(r"\b(\d{3,}\.\d+(?:\.\d+)?)\b", _text_of("/proc/driver/nvidia/version"))
 
 
 def gpus() -> list[str]:
     """The models of the GPUs that NVIDIA's kernel module knows, whatever a process may see."""
-    found = []
-    for path in sorted(glob.glob("/proc/driver/nvidia/gpus/*/information")):
-        try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                match = re.search(r"^Model:\s*(.+?)\s*$", file.read(), re.MULTILINE)
-        except OSError:
-            continue
-        found.append(match.group(1) if match else "a GPU")
-    return found
+    texts = map(_text_of, sorted(glob.glob("/proc/driver/nvidia/gpus/*/information")))
+    return [_first(r"^Model:\s*(.+?)\s*$", text) or "a GPU" for text in texts if text]
 
 
 def cuda_toolkit() -> tuple[str | None, str | None]:
@@ -179,16 +183,11 @@ def cuda_toolkit() -> tuple[str | None, str | None]:
 
 def _toolkit_version(folder: str) -> str | None:
     for name in ("version.json", "version.txt", "include/cuda.h"):
-        try:
-            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-                text = file.read()
-        except OSError:
-            continue
-        if match := re.search(r'"cuda"\s*:\s*\{[^}]*"version"\s*:\s*"([\d.]+)"', text):
-            return match.group(1)
-        if match := re.search(r"CUDA Version ([\d.]+)", text):
-            return match.group(1)
-        if match := re.search(r"#define\s+CUDA_VERSION\s+(\d+)", text):
-            number = int(match.group(1))
+        text = _text_of(os.path.join(folder, name))
+        version = _first(r'"cuda"\s*:\s*\{[^}]*"version"\s*:\s*"([\d.]+)"', text)
+        version = version or _first(r"CUDA Version ([\d.]+)", text)
+        if version:
+            return version
+        if number := int(_first(r"#define\s+CUDA_VERSION\s+(\d+)", text) or 0):
             return f"{number // 1000}.{number % 1000 // 10}"
     return None
