@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pytest plugin: ranges as something to assert on, and a table of them after the tests.
+"""The pytest plugin: assertions on ranges, and a table of the slowest ranges after the tests.
 
-``recording`` is a fixture, a `nvspan.testing.LiveRecording` of the test:
+The fixture ``recording`` is a `nvspan.testing.LiveRecording` of the test:
 
     def test_step(recording):
         train()

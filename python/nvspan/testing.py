@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges in tests: how often they ran and how long they took, while the program still runs.
+"""Range assertions for tests: calls and durations of ranges, while the program still runs.
 
-The pytest plugin of this package gives a `LiveRecording` as the fixture ``recording``.
+The pytest plugin of this package provides a `LiveRecording` as the fixture ``recording``.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+import time
+import warnings
 
 from nvspan import _core
 from nvspan.recorder import record
@@ -22,17 +24,17 @@ if TYPE_CHECKING:
 
 
 class RangeSummary:
-    """What one range did: `calls` and, in milliseconds, `total_ms`, `mean_ms`, `min_ms`, `max_ms`,
-    `p50_ms`, `p90_ms`, `p99_ms` of the calls that ended; `unclosed` did not.
+    """Statistics of one range: `calls` and, in milliseconds, `total_ms`, `self_ms`, `mean_ms`,
+    `min_ms`, `max_ms`, `p50_ms`, `p90_ms`, `p99_ms` of the calls that ended; `unclosed` did not.
     """
 
     def __init__(self, name: str, row: StatsRow | None) -> None:
         self.name = name
         self.calls = 0 if row is None else row.calls
         self.unclosed = 0 if row is None else row.unclosed
-        times = (0.0,) * 8 if row is None else (
-            row.total, row.self, row.mean, row.min, row.max, row.p50, row.p90, row.p99
-        )  # fmt: skip
+        times = [0.0] * 8
+        if row is not None:
+            times = [row.total, row.self, row.mean, row.min, row.max, row.p50, row.p90, row.p99]
         self.total_ms, self.self_ms, self.mean_ms, self.min_ms = (ns / 1e6 for ns in times[:4])
         self.max_ms, self.p50_ms, self.p90_ms, self.p99_ms = (ns / 1e6 for ns in times[4:])
 
@@ -67,7 +69,7 @@ class RangeSummary:
 
 
 class LiveRecording:
-    """Records nvspan's events of a ``with`` block, or of a test, and can be asked at any moment.
+    """Records nvspan's events in a ``with`` block or a test, and can be read at any moment.
 
     Args:
         path: where the recording goes; None is a temporary file, removed at the end.
@@ -75,8 +77,8 @@ class LiveRecording:
     Raises:
         RuntimeError: another tool is attached, or nvspan was built without NVTX.
 
-    It is as `nvspan.record` is about threads, forks and other libraries' events. The events of
-    another thread are seen as soon as its call is over.
+    Threads, forks and other libraries' events are recorded as by `nvspan.record`. The events of
+    another thread are visible as soon as its call has returned.
 
     >>> with LiveRecording() as recording:                               # doctest: +SKIP
     ...     train()
@@ -92,18 +94,14 @@ class LiveRecording:
         self._stop: int | None = None
 
     def part_from_now(self) -> LiveRecording:
-        """A view of this recording that begins now: the events before are not in it."""
-        import time
-
+        """A view of this recording from now on, without earlier events."""
         part = LiveRecording()
         part._whole = self
         part._start = time.monotonic_ns()
         return part
 
     def end_part(self) -> None:
-        """Ends a view: what comes later is not in it."""
-        import time
-
+        """Ends a view: later events are not in it."""
         self._stop = time.monotonic_ns()
 
     @property
@@ -114,7 +112,7 @@ class LiveRecording:
         return [] if self._recorder is None else self._recorder.paths
 
     def read(self) -> Recording:
-        """What has been recorded until now.
+        """The recording up to now.
 
         Raises:
             RuntimeError: nothing has been recorded.
@@ -129,22 +127,24 @@ class LiveRecording:
         return found.filter(start=self._start, stop=self._stop)
 
     def range(self, name: str, domain: str | None = None, device: bool = False) -> RangeSummary:
-        """The range `name`, of `domain` when that is given. One that was never seen has no calls.
+        """The statistics of a range; one that never ran has no calls.
 
         Args:
             name: its message.
             domain: the name of its domain; None is any.
-            device: the time of device ranges, and not that of the CPU's ranges of the name.
+            device: device ranges of the name, not those of the CPU.
 
         Raises:
             ValueError: several domains have such a range, or it is both a push/pop and a start/end
                 range.
         """
         rows = [
-            row for row in self.read().stats().rows
-            if row.name == name and domain in (None, row.domain or "NVTX")
+            row
+            for row in self.read().stats().rows
+            if row.name == name
+            and domain in (None, row.domain or "NVTX")
             and (row.kind == "device") == device
-        ]  # fmt: skip
+        ]
         if len(rows) > 1:
             kinds = sorted({(row.domain or "NVTX", row.kind) for row in rows})
             raise ValueError(f"several ranges have the name {name!r}: {kinds}; name the domain")
@@ -152,7 +152,7 @@ class LiveRecording:
 
     @property
     def ranges(self) -> list[str]:
-        """The names of all ranges, the one that took longest first."""
+        """The names of all ranges, by total time, longest first."""
         return [str(row.name) for row in self.read().stats().rows]
 
     def __enter__(self) -> LiveRecording:
@@ -160,18 +160,16 @@ class LiveRecording:
         if path is None:
             self._folder = tempfile.TemporaryDirectory(prefix="nvspan-test-")
             path = os.path.join(self._folder.name, "test.nvspan")
-        import warnings
-
         self._recorder = record(path)
         try:
             with warnings.catch_warnings():
-                # A library imported before is nothing to warn a test about.
+                # A library imported earlier is no reason to warn in a test.
                 warnings.simplefilter("ignore", _core.NvspanWarning)
                 self._recorder.start()
         except BaseException:
             self._remove()
             raise
-        # The file is made by the first event: with it, no events is an answer and no error.
+        # The first event creates the file: without one, reading it would fail.
         _core.mark("recording begins", domain="nvspan.testing")
         return self
 

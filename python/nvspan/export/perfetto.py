@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""A recording as a trace for the Perfetto UI, and for whatever else reads its format."""
+"""Export to Perfetto's trace format."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def write(
     path: str | os.PathLike[str],
     progress: Callable[[float], object] | None = None,
 ) -> int:
-    """Writes a trace of TrackEvent packets, as it goes along, and returns its size in bytes.
+    """Streams a trace of TrackEvent packets into a file, and returns its size in bytes.
 
-    A thread has a lane for each NVTX domain; start/end ranges, which may overlap, stand in lanes
-    of their process; counters are tracks.
+    A thread has a lane for each NVTX domain; start/end ranges, which may overlap, are in lanes of
+    their process; counters are tracks.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     return _reader.write_perfetto(recording._reader.handle(), os.fsencode(path), progress)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""A recording as stacks with their times, for flame graphs: what was open within what, merged."""
+"""Export to flame graphs: merged stacks of nested ranges with their self times."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
 def stacks(recording: Recording) -> dict[Stack, int]:
-    """The self time in ns of each path of ranges, of all threads; that of GPUs below their streams.
+    """The self time in ns of each path of ranges, over all threads; GPU time is below its stream.
 
-    A range within one of its name counts in that one. Start/end ranges do not nest, overlap, and
-    are left out.
+    A recursive range counts in the outer range of its name. Start/end ranges do not nest and are
+    left out.
     """
     nodes = _reader.tree(recording._reader.handle())
     paths: list[Stack] = []
@@ -42,13 +42,13 @@ def write_collapsed(
     path: str | os.PathLike[str],
     progress: Callable[[float], object] | None = None,
 ) -> None:
-    """Writes a line for each path: its names with ";" between them, and its self time in ns.
+    """Writes a line for each path: its names, separated by ";", and its self time in ns.
 
-    `flamegraph.pl`, speedscope and others read it. A ";" of a name becomes ",", a control
+    `flamegraph.pl`, speedscope and others read it. In names, ";" becomes "," and a control
     character a space.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
         for stack, ns in stacks(recording).items():
@@ -63,20 +63,19 @@ def write_speedscope(
     path: str | os.PathLike[str],
     progress: Callable[[float], object] | None = None,
 ) -> None:
-    """Writes a file for speedscope: a profile of all threads, and one of each, if they are few.
+    """Writes a file for speedscope: a profile of all threads, and of each if there are at most 32.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     frames: dict[str, int] = {}
     profiles = [_profile("all threads", stacks(recording), frames)]
     threads = list(recording.threads.rows())
     if 1 < len(threads) <= MOST_THREADS:
         for number, thread in enumerate(threads):
-            of_thread = stacks(recording.filter(threads=[number]))
-            if of_thread:
+            if found := stacks(recording.filter(threads=[number])):
                 name = thread["name"] or f"thread {thread['tid']}"
-                profiles.append(_profile(str(name), of_thread, frames))
+                profiles.append(_profile(str(name), found, frames))
             if progress is not None:
                 progress((number + 1) / (len(threads) + 1))
     document = {
@@ -96,6 +95,11 @@ def write_speedscope(
 def _profile(name: str, found: dict[Stack, int], frames: dict[str, int]) -> dict[str, object]:
     samples = [[frames.setdefault(frame, len(frames)) for frame in stack] for stack in found]
     return {
-        "type": "sampled", "name": name, "unit": "nanoseconds", "startValue": 0,
-        "endValue": sum(found.values()), "samples": samples, "weights": list(found.values()),
-    }  # fmt: skip
+        "type": "sampled",
+        "name": name,
+        "unit": "nanoseconds",
+        "startValue": 0,
+        "endValue": sum(found.values()),
+        "samples": samples,
+        "weights": list(found.values()),
+    }

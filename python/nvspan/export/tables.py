@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of a recording as CSV and as Parquet files."""
+"""Export of a recording's tables to CSV and Parquet."""
 
 from __future__ import annotations
 
@@ -13,22 +13,19 @@ from nvspan.recording.payload import TYPES
 KINDS = ("push_pop", "start_end", "device")
 END_REASONS = ("closed", "process_end", "thread_exit", "killed", "lost")
 PAYLOADS = (*TYPES[:-2], "extended")
-_TABLES = ("ranges", "marks", "counters")
 _WORDS: dict[str, dict[str, Sequence[str]]] = {
     "ranges": {"kind": KINDS, "end_reason": END_REASONS, "payload_type": PAYLOADS},
     "marks": {"payload_type": PAYLOADS},
     "counters": {"kind": ("integer", "real", "none")},
 }
 _ROW_GROUP = 128 * 1024
-_SORTED_BY = {"ranges": ("process", "thread", "start"), "marks": ("process", "thread", "time"),
-              "counters": ("process", "thread", "time")}  # fmt: skip
 
 
 def files(recording: Recording, path: str | os.PathLike[str]) -> dict[str, str]:
-    """Which table goes where: the ranges into `path`, the others beside it where there are any."""
+    """The file of each table: `path` for the ranges, others next to it for tables with rows."""
     stem, suffix = os.path.splitext(os.fspath(path))
     paths = {"ranges": os.fspath(path)}
-    for name in _TABLES[1:]:
+    for name in ("marks", "counters"):
         if len(getattr(recording, name)):
             paths[name] = f"{stem}.{name}{suffix}"
     return paths
@@ -44,23 +41,22 @@ def write_csv(
     """Writes the tables as CSV with a heading; times are ns. Returns the files.
 
     Args:
-        recording: what is written, or a part of it.
-        path: the file of the ranges; marks and counters go beside it.
-        progress: called with the part that is done, 0 to 1.
-        escape_formulas: put a "'" before each text, and each heading, that a spreadsheet would take
-            for a formula: one that begins with =, +, -, @, a tab or a line break. Numbers are left
-            as they are.
+        recording: a recording, or a part of it.
+        path: the file of the ranges; marks and counters go next to it.
+        progress: called with the fraction that is done, 0 to 1.
+        escape_formulas: put a "'" before each text and heading that a spreadsheet would take for a
+            formula: one that begins with =, +, -, @, a tab or a line break. Numbers do not change.
 
     Raises:
-        OSError: one cannot be written.
+        OSError: a file cannot be written.
     """
     paths = files(recording, path)
     sizes = {name: len(getattr(recording, name)) for name in paths}
-    whole, done = max(sum(sizes.values()), 1), 0
+    total, done = max(sum(sizes.values()), 1), 0
 
     def count(rows: int) -> None:
         if progress is not None:
-            progress((done + rows) / whole)
+            progress((done + rows) / total)
 
     for name, file_name in paths.items():
         recording._reader.write_csv(
@@ -77,8 +73,8 @@ def write_parquet(
 ) -> list[str]:
     """Writes the tables as Parquet files, in the order of process, thread and time.
 
-    Each row group of 128 Ki rows then holds a stretch of one thread's time, which a reader that
-    asks for times finds by its statistics. Needs pyarrow.
+    Each row group of 128 Ki rows is a stretch of one thread's time, so that a reader which filters
+    by time skips the others. Needs pyarrow.
 
     Raises:
         ModuleNotFoundError: pyarrow is not installed.
@@ -96,7 +92,7 @@ def write_parquet(
 
 
 def write_partition(recording: Recording, folder: str | os.PathLike[str], rank: str) -> None:
-    """Writes the tables as ``FOLDER/ranges/rank=RANK/PID.parquet``, and others beside ``ranges``.
+    """Writes ``FOLDER/ranges/rank=RANK/PID.parquet``, and the other tables next to ``ranges``.
 
     Raises:
         ModuleNotFoundError: pyarrow is not installed.
@@ -104,9 +100,10 @@ def write_partition(recording: Recording, folder: str | os.PathLike[str], rank: 
     """
     pid = recording.processes[0].pid
     for name in files(recording, "ranges"):
-        place = os.path.join(folder, name, f"rank={rank}")
-        os.makedirs(place, exist_ok=True)
-        _write_table(recording, name, os.path.join(place, f"{pid}.parquet"), None, has_rank=False)
+        partition = os.path.join(folder, name, f"rank={rank}")
+        os.makedirs(partition, exist_ok=True)
+        file_name = os.path.join(partition, f"{pid}.parquet")
+        _write_table(recording, name, file_name, None, has_rank=False)
 
 
 def _write_table(
@@ -117,7 +114,7 @@ def _write_table(
     *,
     has_rank: bool = True,
 ) -> None:
-    """One table, with the pid, the tid and the rank of each row."""
+    """Writes one table, with the pid, the tid and the rank of each row."""
     import pyarrow
     import pyarrow.parquet as parquet
 
@@ -129,19 +126,22 @@ def _write_table(
     if has_rank:
         ranks = pyarrow.array([p.rank for p in recording.processes], type=pyarrow.int32())
         table = table.append_column("rank", ranks.take(table.column("process").combine_chunks()))
-    keys = _SORTED_BY[name]
-    if name != "ranges":
-        table = table.sort_by([(key, "ascending") for key in keys])
+    order = [(key, "ascending") for key in ("process", "thread", "time")]
+    if name == "ranges":  # sorted already
+        order[2] = ("start", "ascending")
+    else:
+        table = table.sort_by(order)
     text = [field.name for field in table.schema if pyarrow.types.is_dictionary(field.type)]
     deltas = {"start", "end", "duration", "self", "time", "parent"} & set(table.column_names)
-    sorting = parquet.SortingColumn.from_ordering(
-        table.schema, [(key, "ascending") for key in keys]
-    )
     with parquet.ParquetWriter(
-        file_name, table.schema, compression="zstd", use_dictionary=text, version="2.6",
+        file_name,
+        table.schema,
+        compression="zstd",
+        use_dictionary=text,
+        version="2.6",
         column_encoding=dict.fromkeys(sorted(deltas), "DELTA_BINARY_PACKED"),
-        sorting_columns=sorting,
-    ) as writer:  # fmt: skip
+        sorting_columns=parquet.SortingColumn.from_ordering(table.schema, order),
+    ) as writer:
         for begin in range(0, len(table), _ROW_GROUP):
             writer.write_table(table.slice(begin, _ROW_GROUP), row_group_size=_ROW_GROUP)
             if progress is not None:

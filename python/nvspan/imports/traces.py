@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads traces in Chrome's JSON format into recordings."""
+"""Import of traces in Chrome's JSON format."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _BLOCK = 4 << 20
 
 @dataclass
 class Imported:
-    """How much of what an import took.
+    """Counts of an import.
 
     Attributes:
-        ranges, device_ranges, marks, samples: So many were taken.
+        ranges, device_ranges, marks, samples: How many were imported.
         overlapping: Ranges that overlapped another of their thread and are start/end ranges now.
-        left_out: What a recording has no place for: what it is, and how many.
-        damage: What made an import with ``partial`` end early; None: nothing.
+        left_out: The number of each kind of event that a recording has no place for.
+        damage: What ended an import with ``partial`` early, or None.
     """
 
     ranges: int = 0
@@ -45,7 +45,7 @@ class Imported:
     damage: str | None = None
 
     def notes(self) -> list[str]:
-        """What differs from the file, a sentence each."""
+        """Sentences on what differs from the file."""
         lines = []
         if self.overlapping:
             ranges = "1 range" if self.overlapping == 1 else f"{self.overlapping:,} ranges"
@@ -67,21 +67,21 @@ def import_file(
     memory: int = 256_000_000,
     progress: Callable[[float], object] | None = None,
 ) -> Imported:
-    """Writes a recording of what a Chrome trace holds.
+    """Converts a Chrome trace to a recording.
 
     Args:
         path: The file; gzip is unpacked while it is read. Only a part of it is in memory.
-        output: The recording, which is there when all of it is written and replaces what was there.
-        partial: Take what comes before the place at which a file is damaged or cut off.
-        memory: About how many bytes of events are held before they go to a file beside `output`.
-        progress: Called with the part that is done, 0 to 1.
+        output: The recording; it appears when it is complete, and replaces an older file.
+        partial: Import what precedes the point at which a file is damaged or cut off.
+        memory: About how many bytes of events are held before they go to a file next to `output`.
+        progress: Called with the fraction that is done, 0 to 1.
 
     Returns:
-        How much of what was imported, and what a recording has no place for.
+        What was imported and left out.
 
     Raises:
         OSError: A file cannot be read or written; nothing is left of the output.
-        ValueError: The file is no such file; the text names the byte and what is wrong.
+        ValueError: The file is not a valid trace; the text names the byte and what is wrong.
     """
     source = os.fspath(path)
     if source.removesuffix(".gz").endswith(_OTHER_FORMATS):
@@ -116,19 +116,19 @@ def import_file(
 
 
 def recording_of(path: str) -> tuple[str, Source]:
-    """The recording made of a trace, which is removed when the process ends, and its source.
+    """A temporary recording of a trace, removed when the process ends, and its source.
 
     Raises:
         OSError: The trace cannot be read, or nothing can be written.
-        ValueError: It is damaged, or no trace.
+        ValueError: The file is damaged, or not a trace.
     """
-    made = os.path.join(_folder(), f"{next(_numbers)}.nvspan")
-    done = import_file(path, made)
-    return made, Source(path, "Chrome trace", None, done.notes())
+    recording = os.path.join(_folder(), f"{next(_numbers)}.nvspan")
+    done = import_file(path, recording)
+    return recording, Source(path, "Chrome trace", None, done.notes())
 
 
 def _open_bytes(path: str) -> tuple[IO[bytes], IO[bytes]]:
-    """The file's bytes, unpacked if it is a gzip file, and the file itself, whose place counts."""
+    """The file's bytes, unpacked if it is a gzip file, and the file itself, for its position."""
     raw = open(path, "rb")  # noqa: SIM115
     if raw.peek(2)[:2] == b"\x1f\x8b":
         return gzip.GzipFile(fileobj=raw), raw  # type: ignore[return-value]
@@ -136,16 +136,16 @@ def _open_bytes(path: str) -> tuple[IO[bytes], IO[bytes]]:
 
 
 _numbers = itertools.count()
-_made: tuple[int, str] | None = None  # the process and its folder
+_temporary: tuple[int, str] | None = None  # the process and its folder
 
 
 def _folder() -> str:
     """A temporary folder of this process: a forked one has its own."""
-    global _made
-    if _made is None or _made[0] != os.getpid() or not os.path.isdir(_made[1]):
-        _made = os.getpid(), tempfile.mkdtemp(prefix="nvspan-")
-        atexit.register(_remove, *_made)
-    return _made[1]
+    global _temporary
+    if _temporary is None or _temporary[0] != os.getpid() or not os.path.isdir(_temporary[1]):
+        _temporary = os.getpid(), tempfile.mkdtemp(prefix="nvspan-")
+        atexit.register(_remove, *_temporary)
+    return _temporary[1]
 
 
 def _remove(pid: int, folder: str) -> None:
