@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether annotations can be seen here, and what to do if not: what ``nvspan doctor`` shows.
+"""Diagnosis of this installation: can annotations be seen, and if not, how to fix it.
 
 >>> from nvspan import doctor
 >>> report = doctor.collect()                                            # doctest: +SKIP
@@ -28,19 +28,19 @@ def collect(
 ) -> dict[str, Any]:
     """Check everything that decides whether annotations are seen, and send some.
 
-    Whatever could hang or crash runs in a separate process. Nothing is changed in this one: no
-    tool is looked for, the CUDA driver is not initialised and nothing is imported into it.
+    Whatever could hang or crash runs in a separate process. This one does not change: no tool is
+    attached, the CUDA driver is not initialised and nothing is imported.
 
     Args:
-        modules: modules to import, in another process, before it is asked which libraries carry
-            NVTX; empty looks at the libraries of this process.
-        timeout: seconds that one probe may take.
+        modules: modules to import in a separate process, whose libraries with NVTX are listed;
+            empty lists the libraries of this process.
+        timeout: limit of one check, in seconds.
         recordings: recordings to check for lost or damaged events.
 
     Returns:
-        What can be written as JSON: ``ok`` (bool), ``verdict`` (str), ``next`` (what to do, list of
-        str) and ``findings``, a list of dicts: ``name``, ``status`` ("ok", "note" or "problem"),
-        ``text``, ``advice`` (str or None) and ``details`` (dict).
+        A dict for JSON: ``ok`` (bool), ``verdict`` (str), ``next`` (what to do, list of str) and
+        ``findings``, a list of dicts: ``name``, ``status`` ("ok", "note" or "problem"), ``text``,
+        ``advice`` (str or None) and ``details`` (dict).
 
     >>> from nvspan import doctor
     >>> [f["text"] for f in doctor.collect()["findings"] if f["status"] == "problem"]
@@ -63,7 +63,7 @@ def collect(
 
 
 def _guarded(name: str, probe: Probe, timeout: float) -> list[Finding]:
-    """What the probe finds. One that fails or takes too long is a finding itself."""
+    """The findings of a check; one that fails or takes too long is a finding itself."""
     from nvspan._doctor import Finding
 
     found: list[Finding] = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""``nvspan doctor``: whether annotations can be seen here, and what to do if not."""
+"""``nvspan doctor``: can annotations be seen here, and if not, how to fix it."""
 
 from __future__ import annotations
 

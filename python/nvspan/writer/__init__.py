@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write events that something else collected: into a recording, or into a tool's own format.
+"""Write events of other sources into a recording, or into a tool's own format.
 
-Annotations show what the program does now. Here the caller has the times already: of a simulator, a
-log, a device with its own trace buffer. A :class:`Session` takes them in :class:`Stream` s, one by
-one or in arrays, and writes a recording that every command of nvspan reads. With a backend, a
-library with NVTX's writer interface (NVTXW), the same calls go into a tool's report instead.
+For events that already have times: of a simulator, a log, a device with its own trace buffer. A
+:class:`Session` takes them in :class:`Stream` s, one by one or in arrays, and writes a recording
+that every command of nvspan reads. With a backend, a library with NVTX's writer interface (NVTXW),
+the same calls write a tool's report instead.
 
 >>> from nvspan.writer import Session
 >>> with Session("simulation", output="simulation.nvspan") as session:       # doctest: +SKIP

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Module:
-    """A library that is loaded; it stays in the process, and starts again after its last user."""
+    """A loaded library. It stays in the process; its interface is reopened after its last user."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
@@ -94,12 +94,12 @@ class Backend:
         return f"<nvspan.writer.Backend{shown}>"
 
     def close(self) -> None:
-        """End its sessions, and tell the library that nothing follows once nobody else uses it.
+        """End its sessions, and finalize the library if no other backend uses it.
 
         Calling it again does nothing. Without it the library is in use until the process ends.
 
         Raises:
-            WriterError: The library refused to end a session; then the backend stays open.
+            WriterError: The library refused to end a session; the backend stays open.
         """
         self._connection.close()
 
@@ -112,11 +112,11 @@ def load_backend(path: str | os.PathLike[str]) -> Backend:
     """Load a library with NVTX's writer interface.
 
     Args:
-        path: The library. One that is loaded already, by whichever path, is loaded once.
+        path: The library. It is loaded once, by whichever path.
 
     Raises:
         OSError: The library cannot be loaded.
-        WriterError: It has no writer interface, or not this version of it.
+        WriterError: It has no writer interface, or not of this version.
 
     >>> from nvspan.writer import Session, load_backend
     >>> backend = load_backend("/opt/tool/libtool_writer.so")                # doctest: +SKIP

@@ -95,11 +95,11 @@ class Counter:
     """A counter of a domain, from :meth:`Domain.get_counter`; streams take its samples.
 
     Attributes:
-        name: What tools call it.
+        name: Its name in tools.
         counter_id: Its number in its domain.
         dtype: The type of its samples.
         description: A longer text about it, or None.
-        semantics: How its values are to be read, or None.
+        semantics: Unit, limits and interpolation, or None.
     """
 
     name: str
@@ -169,7 +169,7 @@ class Domain:
             return known[key]
 
     def get_registered_string(self, string: str | bytes) -> RegisteredString:
-        """The string as a number of this domain.
+        """Register a string in this domain.
 
         Raises:
             TypeError: It is not a str or bytes.
@@ -182,7 +182,7 @@ class Domain:
         )
 
     def get_category_id(self, name: str | bytes) -> int:
-        """The number of a category with a name. Numbers that events used already are left out.
+        """The number of a named category; numbers that events have used are skipped.
 
         Raises:
             TypeError: The name is not a str or bytes.
@@ -201,7 +201,7 @@ class Domain:
     def get_scope(
         self, path: str | bytes, *, parent: PredefinedScope | Scope | None = None
     ) -> Scope:
-        """A place within another: ``"GPU[0]"``, ``"Queue[3]"``.
+        """A scope within another: ``"GPU[0]"``, ``"Queue[3]"``.
 
         Args:
             path: Its path below `parent`.
@@ -236,17 +236,17 @@ class Domain:
         )
 
     def get_schema(self, dtype: Any, *, kind: EventKind | None = None) -> Schema:
-        """The layout of rows: of events, or of payloads.
+        """The layout of rows of events or payloads.
 
         Args:
-            dtype: What ``numpy.dtype`` takes. Roles of fields (the times of an event, its message,
-                category, color, range id) are given with :func:`nvspan.numpy_dtype`.
-            kind: Which events the rows are; None: none.
+            dtype: Any argument of ``numpy.dtype``. :func:`nvspan.numpy_dtype` gives fields their
+                roles: the times of an event, its message, category, color, range id.
+            kind: The kind of event that a row is; None for payloads.
 
         Raises:
             RuntimeError: NumPy is not installed.
-            TypeError: Not a dtype, or one that rows of events cannot have.
-            ValueError: The roles of its fields are not those that the kind needs.
+            TypeError: The dtype is not valid, or not for events.
+            ValueError: The kind needs other roles of fields.
         """
         if kind is not None and not isinstance(kind, EventKind):
             raise TypeError(f"kind must be an EventKind or None, not {kind!r}")
@@ -273,8 +273,8 @@ class Domain:
         """A counter, or a group of counters.
 
         Args:
-            name: What tools call it.
-            dtype: int, float or a NumPy dtype; a structured one is a group, of which one field may
+            name: Its name in tools.
+            dtype: int, float or a NumPy dtype; a structured one is a group, in which one field may
                 be the time (``EntryKind.COUNTER_TIMESTAMP``).
             description: A longer text about it.
             scope: Where it belongs.

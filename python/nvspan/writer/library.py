@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions that a backend's library takes, through NVTX's writer interface."""
+"""Sessions that write into a backend's library, through NVTX's writer interface."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class LibraryStream:
         self._handle = handle
         self._domain = domain
         self._scope = scope
-        # What a single event is written from: a stream is written by one thread at a time.
+        # The buffers of a single event: one thread at a time writes to a stream.
         self._head = ctypes.create_string_buffer(48)
         self._data = (abi.PayloadData * 2)()
         self._first = self._data[0]

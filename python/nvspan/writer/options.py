@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class StreamInterleaving(enum.Enum):
-    """What the order of a stream's events is promised for."""
+    """Where the order of a stream's events is guaranteed."""
 
-    NONE = 0  # the stream as a whole
-    SCOPE = 1  # each scope in it
+    NONE = 0  # in the stream as a whole
+    SCOPE = 1  # in each of its scopes
 
 
 class StreamOrdering(enum.Enum):
@@ -34,7 +34,7 @@ class StreamOrdering(enum.Enum):
 
 
 class StreamSkid(enum.Enum):
-    """What ``skid_amount`` of a stream counts: how far an event may be from its place in order."""
+    """The unit of a stream's ``skid_amount``: how far an event may be from its sorted position."""
 
     NONE = 0
     TIME_NS = 1
@@ -95,13 +95,9 @@ _MEANINGS = {
 class WriterError(Exception):
     """A backend refused a call.
 
-    Args:
-        result_code: What the call returned: one of NVTXW's result codes.
-        operation: Which call it was.
-
     Attributes:
-        result_code: int.
-        operation: str, or None where it is not known.
+        result_code: The NVTXW result code of the call.
+        operation: The name of the call; None if unknown.
 
     >>> from nvspan.writer import WriterError
     >>> str(WriterError(7, "StreamOpen"))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions that become a recording."""
+"""Sessions that write a recording."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _KINDS = {EventKind.RANGE_PUSHPOP: "push_pop", EventKind.RANGE_STARTEND: "start_
 
 
 class Process(NamedTuple):
-    """What a recording says about one of its processes."""
+    """A process in a recording."""
 
     pid: int
     host: str
@@ -188,7 +188,7 @@ class RecordingDomain:
         return len(self._counters)
 
     def counter_in(self, process: int, number: int) -> tuple[int, bool]:
-        """Its handle, and whether its samples are of several numbers."""
+        """The handle of a counter in a process, and whether it is a group."""
         options = self._counters[number - 1]
         layout = options.layout if isinstance(options.layout, Layout) else None
         group = layout is not None and layout.flags != 0
@@ -338,7 +338,7 @@ class RecordingStream:
 
 
 def _values(rows: np.ndarray[Any, Any], group: bool) -> Any:
-    """Samples in a form that columns have: bytes of a group's rows, or numbers."""
+    """Samples as columns of a recording: the bytes of a group's rows, or numbers."""
     if group:
         return rows.view(f"V{rows.dtype.itemsize}")
     if rows.dtype.kind == "f" and rows.dtype.itemsize not in (4, 8):

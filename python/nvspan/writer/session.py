@@ -37,22 +37,21 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """One collection of data: a recording, or what a backend makes of it.
+    """One recording, or one session of a backend.
 
     Args:
-        name: What tools call it.
+        name: Its name in tools.
         backend: The library that takes the data, from :func:`load_backend`; None: a recording.
-        config: Options for the backend: ``key=value``, one in each line.
-        output: Path of the recording that :meth:`end` writes; without it and without a backend
-            ``name`` with ``.nvspan`` behind it. Nothing is there before that.
-        pid, host, command, rank: What the recording says of the process whose events these are; by
-            default this process.
-        unix_offset: ns between 1970 and the moment 0 of the times; by default times are those of
+        config: Options for the backend: ``key=value``, one per line.
+        output: Path of the recording that :meth:`end` writes; by default `name` with the suffix
+            ``.nvspan``. The file does not exist before that.
+        pid, host, command, rank: The process whose events these are; by default this one.
+        unix_offset: ns between 1970 and time 0; by default times are those of
             ``time.monotonic_ns()`` here.
-        memory: About how many bytes of events are held before they go to a file beside `output`.
+        memory: About how many bytes of events are held before they go to a file next to `output`.
 
-    As a context manager it begins and ends; where its body raises, a recording is not written.
-    Different threads may write to different streams at once; all else is for one thread at a time,
+    As a context manager it begins and ends; if its body raises, no recording is written. Different
+    threads may write to different streams at once; everything else is for one thread at a time,
     before the writing begins. A forked child must not use it.
 
     >>> from nvspan.writer import Session
@@ -93,7 +92,7 @@ class Session:
         )
         self._lock = threading.RLock() if self._connection is None else self._connection.lock
         self._run: Run | None = None
-        self._domains: dict[str | None, Domain] = {}  # of the run
+        self._domains: dict[str | None, Domain] = {}  # of the active run
 
     def __repr__(self) -> str:
         state = "active" if self._run is not None else "not active"
@@ -123,7 +122,7 @@ class Session:
         """Close the streams and end the session; a recording is written here.
 
         Raises:
-            OSError: The recording could not be written, and nothing is left of it.
+            OSError: The recording could not be written; nothing is left of it.
             RuntimeError: The session has not begun, or the backend is closed.
             WriterError: The backend refused to close a stream or to end the session.
         """
@@ -165,7 +164,7 @@ class Session:
         return target
 
     def get_domain(self, name: str | bytes | None = None) -> Domain:
-        """A domain; None or an empty name: the session's default domain.
+        """A domain; None or an empty name is the session's default domain.
 
         Raises:
             RuntimeError: The session is not active.
@@ -189,7 +188,7 @@ class Session:
         command: Sequence[str] = (),
         rank: int | None = None,
     ) -> int:
-        """Another process in a recording, for ``process=`` of :meth:`create_stream`.
+        """Add a process to a recording, for ``process=`` of :meth:`create_stream`.
 
         Raises:
             RuntimeError: The session is not active.
@@ -200,16 +199,16 @@ class Session:
             return self._recording("create_process").add_process(process)
 
     def create_clock(self, points: Sequence[tuple[int, int]], *, frequency: float = 1e9) -> int:
-        """A clock of the data's own, for ``time_domain_id=`` of :meth:`create_stream`.
+        """Add a clock to a recording, for ``time_domain_id=`` of :meth:`create_stream`.
 
         Args:
-            points: Moments at which its time and that of the recording, in ns, are both known, in
-                order. Between two of them, and beyond, times lie on the line through them.
-            frequency: Its ticks a second, where there is one point only.
+            points: Pairs of a time of this clock and of the recording's, in ns, in order. Times
+                between and beyond them are interpolated linearly.
+            frequency: Its ticks per second, if there is only one point.
 
         Raises:
             RuntimeError: The session is not active.
-            ValueError: No points, points that are not in order, or a frequency of 0.
+            ValueError: There are no points, they are not in order, or the frequency is 0.
             WriterError: The session writes to a backend.
         """
         with self._lock:
@@ -231,23 +230,23 @@ class Session:
         device: int | None = None,
         queue: int | None = None,
     ) -> Stream:
-        """A stream, which is to be opened before it is written to.
+        """Create a stream, which must be opened before it is written to.
 
         Args:
             name: Its name; a recording has a thread of that name.
             domain: The domain of its events, or its name.
             scope: Where its events belong.
-            time_domain_id: The clock of its times; a recording knows those that are
+            time_domain_id: The clock of its times; a recording accepts those that are
                 ``CLOCK_MONOTONIC`` or ``CLOCK_REALTIME``, and those of :meth:`create_clock`.
-            interleaving, ordering, skid, skid_amount: What a backend may rely on; recordings sort.
+            interleaving, ordering, skid, skid_amount: Guarantees for a backend; recordings sort.
             tid: The number of its thread in a recording; by default 1, 2, 3 ...
-            process: What :meth:`create_process` returned; by default the session's.
-            device, queue: Its ranges ran on this device, in this queue (a stream of CUDA's).
+            process: The result of :meth:`create_process`; by default the session's process.
+            device, queue: The device and queue (CUDA stream) that its ranges ran on.
 
         Raises:
-            RuntimeError: The session is not active, or the domain no longer valid.
-            TypeError, ValueError: An argument is of another type, or of another session or domain.
-            WriterError: The backend has no such streams.
+            RuntimeError: The session is not active, or the domain is no longer valid.
+            TypeError, ValueError: An argument has another type, session or domain.
+            WriterError: The backend does not support such streams.
         """
         for argument, value, wanted in (
             ("interleaving", interleaving, StreamInterleaving),

@@ -70,7 +70,7 @@ class Stream:
             self._run.closes.add(self.close)
 
     def close(self) -> None:
-        """Close it; the session goes on.
+        """Close it; the session stays active.
 
         Raises:
             RuntimeError: It is not open, or the backend is closed.
@@ -124,9 +124,9 @@ class Stream:
         """Write a mark.
 
         Args:
-            timestamp: When it was.
+            timestamp: Its time.
             message: Its text.
-            color: What :func:`nvspan.colors.color_to_hex` takes; None: none.
+            color: Any argument of :func:`nvspan.colors.color_to_hex`; None: none.
             category: A number, or a name.
 
         Raises:
@@ -165,7 +165,7 @@ class Stream:
         self._single(EventKind.RANGE_PUSH, _time(timestamp), message, color, category)
 
     def write_pop(self, timestamp: int) -> None:
-        """Write the end of the push/pop range that began last."""
+        """Write the end of the push/pop range that was begun last."""
         self._open().single(EventKind.RANGE_POP, _time(timestamp))
 
     def write_start(
@@ -181,7 +181,7 @@ class Stream:
 
         Args:
             timestamp: When it began.
-            range_id: Any number but 0, which :meth:`write_end` has too.
+            range_id: Any number but 0; :meth:`write_end` takes the same.
             message, color, category: As for :meth:`write_mark`.
         """
         number = _id(range_id)
@@ -276,7 +276,7 @@ class Stream:
                 RANGE_STARTEND.
             rows: A structured array, a data frame whose columns have the names of the fields, or
                 an iterable of rows.
-            ordering: What a backend may rely on. A recording sorts.
+            ordering: A guarantee for a backend; recordings sort.
 
         Raises:
             TypeError: The schema or the ordering is of another type.
@@ -329,7 +329,7 @@ class Stream:
     def write_counter_sample_no_value(
         self, counter: Counter, timestamp: int, reason: CounterNoValueReason
     ) -> None:
-        """Write that the counter has no value at that moment, and why.
+        """Write that the counter has no value at a time, and why.
 
         Raises:
             TypeError: The counter or the reason is of another type.
@@ -354,8 +354,8 @@ class Stream:
         Args:
             counter: A counter of the stream's domain.
             data: An array, a data frame or an iterable of samples.
-            timestamps: The time of each, where the rows do not hold it.
-            ordering: What a backend may rely on. A recording sorts.
+            timestamps: The time of each, unless the rows have it.
+            ordering: A guarantee for a backend; recordings sort.
 
         Raises:
             RuntimeError: NumPy is not installed.
