@@ -22,16 +22,13 @@ from helpers.traced import needs_library
 pytestmark = needs_library
 
 HEAD = "import sys, time, nvspan\n"
-STEPS = (
-    HEAD
-    + """
+STEPS = f"""{HEAD}
 def steps(count, seconds=0.002):
     for _ in range(count):
         with nvspan.annotate("step"):
             with nvspan.annotate("work"):
                 time.sleep(seconds)
 """
-)
 READY = "print('ready', flush=True); sys.stdin.readline()\n"
 # Waits in a range until the bundle of it is whole.
 WAIT_FOR_BUNDLE = """
@@ -47,14 +44,8 @@ def trigger(text):
     return {"NVSPAN_TRIGGER": text}
 
 
-def has_reasons(bundle):
-    return reasons(bundle) != []
-
-
 def test_a_stall_is_seen_while_the_gil_is_held(tmp_path):
-    code = (
-        HEAD
-        + """
+    code = f"""{HEAD}
 import ctypes
 with nvspan.annotate("outer"):
     with nvspan.annotate("stuck"):
@@ -62,9 +53,8 @@ with nvspan.annotate("outer"):
         ctypes.PyDLL(None).read(0, ctypes.create_string_buffer(1), 1)
         sys.stdin.readline()
 """
-    )
     with running(tmp_path, code, "ring=1", extra=trigger("stall:300ms")) as run:
-        wait_until(lambda: any(map(has_reasons, bundles(tmp_path))), "no bundle")
+        wait_until(lambda: any(map(reasons, bundles(tmp_path))), "no bundle")
         run.say()  # what a Python thread adds to the bundle needs the GIL
         bundle = bundle_of(tmp_path, "stall")
         (reason,) = reasons(bundle)
@@ -81,18 +71,13 @@ with nvspan.annotate("outer"):
 @pytest.mark.timing
 def test_a_step_that_is_slow_is_kept_with_what_was_in_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code = (
-        STEPS
-        + WAIT_FOR_BUNDLE
-        + """
+    code = f"""{STEPS}{WAIT_FOR_BUNDLE}
 steps(100)
 with nvspan.annotate("step"):
     with nvspan.annotate("late"):
         wait_for_bundle()
 steps(5)
-"""
-        + READY
-    )
+{READY}"""
     with running(tmp_path, code, "ring=1", extra=trigger("slow:step>20; last:60s")):
         bundle = bundle_of(tmp_path, "slow")
         assert len(bundles(tmp_path)) == 1
@@ -156,10 +141,7 @@ def end_and_stop_watching(run):
 def test_a_handler_that_is_set_later_is_reported_once(tmp_path, monkeypatch):
     """It is called as it was; a forked child does not repeat the report."""
     monkeypatch.chdir(tmp_path)
-    code = (
-        ERRORS
-        + HEAD
-        + """
+    code = f"""{ERRORS}{HEAD}
 import signal, warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # 3.12 and newer: of a fork beside threads
 def own(*_):
@@ -174,9 +156,7 @@ if os.fork() == 0:
     watching.stop()  # its watcher looks once more, and what it found is said
     os._exit(0)
 os.wait()
-"""
-        + READY
-    )
+{READY}"""
     with running(tmp_path, code, "ring=1", extra=trigger("signal:USR2")) as run:
         wait_for_warning(tmp_path)
         run.say()
@@ -230,16 +210,13 @@ def test_a_signal_writes_a_bundle(tmp_path):
 
 
 def test_an_exception_that_ends_the_program_is_kept_without_its_message(tmp_path):
-    code = (
-        HEAD
-        + """
+    code = f"""{HEAD}
 def fails():
     with nvspan.annotate("last"):
         raise RuntimeError("secret")
 with nvspan.annotate("step"):
     fails()
 """
-    )
     program = tmp_path / "program.py"
     program.write_text(code)
     command = [sys.executable, str(program)]
@@ -255,14 +232,10 @@ with nvspan.annotate("step"):
 
 
 def test_a_program_asks_for_a_bundle(tmp_path):
-    code = (
-        HEAD
-        + """
+    code = f"""{HEAD}
 with nvspan.annotate("step"):
     assert nvspan.trigger("the loss is not a number") is True
-"""
-        + READY
-    )
+{READY}"""
     with running(tmp_path, code, "ring=1", extra=trigger("env:CHOSEN_*"), until=False) as run:
         run.wait_for()
         bundle = bundle_of(tmp_path, "asked")

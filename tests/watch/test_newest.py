@@ -76,10 +76,8 @@ def test_events_that_are_lost_count_once_over_several_readings(tmp_path):
 
     class Read:
         def __init__(self, *rows):
-            self.losses = Losses([
-                {"thread": 0, "reason": reason, "from": begin, "count": count}
-                for reason, begin, count in rows
-            ])  # fmt: skip
+            keys = ("reason", "from", "count", "thread")
+            self.losses = Losses([dict(zip(keys, (*row, 0), strict=True)) for row in rows])
 
     tally = ring.RingTally()
     assert tally._new_losses(Read(("no space", 10**9, 5), ("overwritten", 0, 99))) == 5

@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
+import re
+import socket
 import subprocess
 import sys
+import threading
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -39,24 +43,34 @@ input()
 
 
 def parsed(text):
-    """{(sample, its labels that the test does not know before): value}."""
+    """{(sample, its labels but those that differ from run to run): value}."""
     from prometheus_client.parser import text_string_to_metric_families
 
     found = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
-            labels = {name: value for name, value in sample.labels.items()
-                      if name not in ("host", "file")}  # fmt: skip
-            found[(sample.name, *sorted(labels.items()))] = sample.value
+            labels = [item for item in sample.labels.items() if item[0] not in ("host", "file")]
+            found[(sample.name, *sorted(labels))] = sample.value
     return found
 
 
-def scraped(collector):
+def exposed(collector):
     import prometheus_client
 
     registry = prometheus_client.CollectorRegistry()
     registry.register(collector)
-    return parsed(prometheus_client.generate_latest(registry).decode())
+    return prometheus_client.generate_latest(registry).decode()
+
+
+def scraped(collector):
+    return parsed(exposed(collector))
+
+
+def output_of(program, folder):
+    """What Python code prints."""
+    return subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
 
 
 def of_process(pid, rank=""):
@@ -67,14 +81,16 @@ def of_process(pid, rank=""):
 
 
 def counts(found, key):
-    """calls, of the ranges that the program above has."""
-    return {
-        (domain, name): found.get(
-            key("nvspan_range_duration_seconds_count", domain=domain, range=name, kind=kind)
+    """The calls of the ranges "step", "forward" and "request" of the program above."""
+    sample = "nvspan_range_duration_seconds_count"
+    return [
+        found.get(key(sample, domain=domain, range=name, kind=kind))
+        for domain, name, kind in (
+            ("train", "step", "push_pop"),
+            ("NVTX", "forward", "push_pop"),
+            ("NVTX", "request", "start_end"),
         )
-        for domain, name, kind in [("train", "step", "push_pop"), ("NVTX", "forward", "push_pop"),
-                                   ("NVTX", "request", "start_end")]
-    }  # fmt: skip
+    ]
 
 
 def test_every_sample_of_a_recording(tmp_path):
@@ -92,9 +108,11 @@ def test_every_sample_of_a_recording(tmp_path):
         labels = {"domain": "train", "range": name, "kind": kind}
         sample = "nvspan_range_duration_seconds"
         ends = zip(("0.002", "0.004", "+Inf"), (*at_most, total), strict=True)
-        made = {key(f"{sample}_bucket", le=end, **labels): count for end, count in ends}
-        return made | {key(f"{sample}_count", **labels): total,
-                       key(f"{sample}_sum", **labels): seconds}  # fmt: skip
+        return {
+            **{key(f"{sample}_bucket", le=end, **labels): count for end, count in ends},
+            key(f"{sample}_count", **labels): total,
+            key(f"{sample}_sum", **labels): seconds,
+        }
 
     assert found == {
         **histogram("step", "push_pop", (1, 2), 2, 0.004),
@@ -127,14 +145,14 @@ def test_a_scrape_over_http_follows_a_running_process(tmp_path, mode):
                 opened = key("nvspan_ranges_open", domain="NVTX", range="request")
                 marks = key("nvspan_marks_total", domain="NVTX", mark="epoch")
                 first = scrape()
-                assert list(counts(first, key).values()) == [3, 3, None]
+                assert counts(first, key) == [3, 3, None]
                 assert (first[opened], first[marks]) == (1, 1)
                 assert first[key("nvspan_events_total")] >= 14
                 assert first[key("nvspan_recording_info", mode=mode)] == 1
                 run.say()
                 run.wait_for()
                 second = scrape()
-                assert list(counts(second, key).values()) == [7, 7, 1]
+                assert counts(second, key) == [7, 7, 1]
                 assert (second.get(opened), second[marks]) == (None, 2)
             finally:
                 server.terminate()
@@ -152,13 +170,10 @@ with recorder:
             pass
     print(prometheus_client.generate_latest().decode())
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    lines = [line for line in done.stdout.splitlines() if "range=" in line and "_count" in line]
-    assert len(lines) == 1
-    assert 'domain="train"' in lines[0]
-    assert lines[0].endswith(" 5.0")
+    lines = output_of(program, tmp_path).splitlines()
+    (line,) = [line for line in lines if "range=" in line and "_count" in line]
+    assert 'domain="train"' in line
+    assert line.endswith(" 5.0")
 
 
 @needs_library
@@ -242,24 +257,24 @@ def test_a_process_that_comes_later_is_found(tmp_path):
     assert scraped(collector) == {("nvspan_unreadable_recordings",): 1}
     with running(tmp_path, LOOP, "stats") as run:
         found = scraped(collector)
-        assert counts(found, of_process(run.pid))["train", "step"] == 3
+        assert counts(found, of_process(run.pid))[0] == 3
         assert found["nvspan_unreadable_recordings",] == 0
         run.end()
-        assert counts(scraped(collector), of_process(run.pid))["train", "step"] == 3
+        assert counts(scraped(collector), of_process(run.pid))[0] == 3
 
 
 def test_a_name_that_is_not_utf_8(tmp_path):
     written(tmp_path / "a.nvspan", [(0, 1000, 'a\nb"c')], domain_name="d\\e")
-    key = of_process(77)("nvspan_range_duration_seconds_count", domain="d\\e", range="a\nb\"c",
-                         kind="push_pop")  # fmt: skip
+    labels = {"domain": "d\\e", "range": 'a\nb"c', "kind": "push_pop"}
+    key = of_process(77)("nvspan_range_duration_seconds_count", **labels)
     assert scraped(PrometheusCollector(tmp_path / "a.nvspan"))[key] == 1
 
 
 def nvspan_metrics(*arguments, cwd):
+    command = [sys.executable, "-m", "nvspan", "metrics", *arguments]
     return subprocess.run(
-        [sys.executable, "-m", "nvspan", "metrics", *arguments], cwd=cwd, capture_output=True,
-        text=True, timeout=120, check=False,
-    )  # fmt: skip
+        command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def test_once_prints_the_metrics(tmp_path):
@@ -284,8 +299,6 @@ def test_buckets_that_are_refused(tmp_path, buckets):
 
 
 def test_a_port_that_is_taken(tmp_path):
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = nvspan_metrics("--port", str(port), "b.nvspan", cwd=tmp_path)
@@ -294,12 +307,11 @@ def test_a_port_that_is_taken(tmp_path):
 
 
 def test_without_the_package(tmp_path):
-    code = ("import sys; sys.modules['prometheus_client'] = None; from nvspan.cli import main; "
-            "sys.exit(main(['metrics', 'a.nvspan']))")  # fmt: skip
+    code = "import sys; sys.modules['prometheus_client'] = None; from nvspan.cli import main; "
+    code += "sys.exit(main(['metrics', 'a.nvspan']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (
-        1, "nvspan metrics: it needs prometheus_client: pip install 'nvspan[prometheus]'\n"
-    )  # fmt: skip
+    said = "nvspan metrics: it needs prometheus_client: pip install 'nvspan[prometheus]'\n"
+    assert (done.returncode, done.stderr) == (1, said)
 
 
 def test_arguments_of_wrong_types():
@@ -315,19 +327,14 @@ def test_nothing_waits_for_the_collector_to_be_described():
 
 @needs_library
 def test_two_threads_may_scrape(tmp_path):
-    import threading
+    with running(tmp_path, LOOP, "stats") as run, ThreadPoolExecutor(4) as pool:
+        collector, start = PrometheusCollector(run.pid), threading.Barrier(4)
 
-    with running(tmp_path, LOOP, "stats") as run:
-        collector = PrometheusCollector(run.pid)
-        results = []
-        threads = [threading.Thread(target=lambda: results.append(len(scraped(collector))))
-                   for _ in range(4)]  # fmt: skip
-        for thread in threads:
-            thread.start()
-        wait_until(lambda: len(results) == 4, "four scrapes")
-        assert len(set(results)) == 1
-        for thread in threads:
-            thread.join()
+        def scrape(_):
+            start.wait()
+            return len(scraped(collector))
+
+        assert len(set(pool.map(scrape, range(4)))) == 1
 
 
 @needs_library
@@ -354,16 +361,11 @@ with nvspan.record("run-{pid}.nvspan", mode="stats"):
     if not child:
         os._exit(0)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[(True, '1.0')]\n[(True, '3.0')]\n[(True, '3.0')]\n"
+    assert output_of(program, tmp_path) == "[(True, '1.0')]\n[(True, '3.0')]\n[(True, '3.0')]\n"
 
 
 @needs_library
 def test_recordings_that_a_process_made_one_after_the_other_are_together(tmp_path):
-    import prometheus_client
-
     program = """
 import nvspan
 for part in range(3):
@@ -372,13 +374,11 @@ for part in range(3):
             with nvspan.annotate("step"):
                 pass
 """
-    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
-    found = scraped(PrometheusCollector(tmp_path))
-    calls = [value for (name, *_), value in found.items() if name.endswith("seconds_count")]
+    output_of(program, tmp_path)
+    text = exposed(PrometheusCollector(tmp_path))
+    calls = [value for (name, *_), value in parsed(text).items() if name.endswith("seconds_count")]
     assert calls == [6]
-    registry = prometheus_client.CollectorRegistry()
-    registry.register(PrometheusCollector(tmp_path))
-    lines = prometheus_client.generate_latest(registry).decode().splitlines()
+    lines = text.splitlines()
     assert sum(line.startswith("nvspan_recording_info{") for line in lines) == 3
     series = [line.rpartition(" ")[0] for line in lines if not line.startswith("#")]
     assert len(series) == len(set(series))
@@ -386,22 +386,16 @@ for part in range(3):
 
 @needs_library
 def test_copies_in_a_bundle_are_not_counted_again(tmp_path):
-    import prometheus_client
-
     with running(tmp_path, LOOP, "ring=1") as run:
         command = [sys.executable, "-m", "nvspan", "trigger", str(tmp_path)]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
         (copy,) = (path for path in tmp_path.rglob("*.nvspan") if path != run.file)
-        key = of_process(run.pid)("nvspan_recording_info", mode="ring")
         run.say()
         run.wait_for()
 
         def files(*targets):
-            registry = prometheus_client.CollectorRegistry()
-            registry.register(PrometheusCollector(*targets))
-            text = prometheus_client.generate_latest(registry).decode()
-            return [line.partition('file="')[2].partition('"')[0]
-                    for line in text.splitlines() if line.startswith(f"{key[0]}{{")]  # fmt: skip
+            text = exposed(PrometheusCollector(*targets))
+            return re.findall(r'^nvspan_recording_info\{.*file="([^"]*)"', text, re.MULTILINE)
 
         assert files(copy, run.file) == [str(run.file)]
         assert files(copy) == [str(copy)]
