@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nvspan._runtime.enums import EntryKind, EventKind, PayloadEntryType
 from nvspan.writer import abi
 from nvspan.writer.layout import INT64, KINDS_WITH_ID, TIMES, Field, Layout
+from nvspan.writer.options import NO_FIELDS
 
 if TYPE_CHECKING:
     from typing import Any
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from nvspan._runtime.enums import BatchOrdering
     from nvspan._runtime.semantics import CounterSemantics
     from nvspan.writer.layout import EventSchema
-    from nvspan.writer.options import CounterOptions, EventColumns, Message, StreamOptions
+    from nvspan.writer.options import CounterOptions, EventColumns, EventFields, StreamOptions
 
 _STATIC, _DYNAMIC = 1, 2
 _UTF8 = 76
@@ -189,12 +190,10 @@ class LibraryStream:
         self,
         kind: EventKind,
         times: tuple[int, ...],
-        *,
-        message: Message = None,
-        color: int = 0,
-        category: int = 0,
+        fields: EventFields = NO_FIELDS,
         range_id: int = 0,
     ) -> None:
+        message, color, category = fields
         values = (range_id, *times) if kind in KINDS_WITH_ID else times
         if kind not in _BARE:
             values += (color, category)

@@ -69,6 +69,17 @@ class CounterOptions(NamedTuple):
     semantics: CounterSemantics | None
 
 
+class EventFields(NamedTuple):
+    """What a single event has besides its times; 0: no color, no category."""
+
+    message: Message = None
+    color: int = 0
+    category: int = 0
+
+
+NO_FIELDS = EventFields()
+
+
 class EventColumns(NamedTuple):
     """Columns of complete events; `end` is None for marks, the rest may be one for all, or None."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nvspan._reader import ExternalWriter
 from nvspan._runtime.enums import BatchOrdering, EventKind, TimestampType
 from nvspan.writer.layout import Layout
-from nvspan.writer.options import NOT_SUPPORTED, WriterError
+from nvspan.writer.options import NO_FIELDS, NOT_SUPPORTED, WriterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
     from nvspan._runtime.semantics import CounterSemantics
     from nvspan.writer.layout import EventSchema
-    from nvspan.writer.options import CounterOptions, EventColumns, Message, StreamOptions
+    from nvspan.writer.options import (
+        CounterOptions,
+        EventColumns,
+        EventFields,
+        Message,
+        StreamOptions,
+    )
 
 _FIRST_SCHEMA = 1 << 24
 _FIRST_CLOCK = 1 << 32  # the ids of a session's clocks, as of time domains that a tool creates
@@ -233,14 +239,12 @@ class RecordingStream:
         self,
         kind: EventKind,
         times: tuple[int, ...],
-        *,
-        message: Message = None,
-        color: int = 0,
-        category: int = 0,
+        fields: EventFields = NO_FIELDS,
         range_id: int = 0,
     ) -> None:
-        fields = {"name": self._name(message), "color": color or None, "category": category or None}
-        self._put(kind, times[0], times[-1], range_id, fields)
+        name = self._name(fields.message)
+        given = {"name": name, "color": fields.color or None, "category": fields.category or None}
+        self._put(kind, times[0], times[-1], range_id, given)
 
     def _put(self, kind: EventKind, time: Any, end: Any, ids: Any, fields: dict[str, Any]) -> None:
         writer, clock = self._writer, self._clock

@@ -21,7 +21,7 @@ from nvspan.writer.domain import (
     target_of,
 )
 from nvspan.writer.layout import COMPLETE_KINDS, batch_rows
-from nvspan.writer.options import EventColumns
+from nvspan.writer.options import EventColumns, EventFields
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -100,23 +100,10 @@ class Stream:
             raise RuntimeError("stream is not open")
         return self._target
 
-    def _single(
-        self,
-        kind: EventKind,
-        times: tuple[int, ...],
-        message: Text,
-        color: Any,
-        category: Category,
-        range_id: int = 0,
-    ) -> None:
-        self._open().single(
-            kind,
-            times,
-            message=resolve_message(self._domain, message),
-            color=_color(color),
-            category=resolve_category(self._domain, category),
-            range_id=range_id,
-        )
+    def _fields(self, message: Text, color: Any, category: Category) -> EventFields:
+        domain = self._domain
+        text, number = resolve_message(domain, message), _color(color)
+        return EventFields(text, number, resolve_category(domain, category))
 
     def write_mark(
         self, timestamp: int, *, message: Text = None, color: Any = None, category: Category = None
@@ -132,7 +119,8 @@ class Stream:
         Raises:
             TypeError, ValueError: The message, color or category is not valid.
         """
-        self._single(EventKind.MARK, _time(timestamp), message, color, category)
+        target = self._open()
+        target.single(EventKind.MARK, _time(timestamp), self._fields(message, color, category))
 
     def write_pushpop(
         self,
@@ -144,7 +132,10 @@ class Stream:
         category: Category = None,
     ) -> None:
         """Write a push/pop range; arguments and errors as for :meth:`write_mark`."""
-        self._single(EventKind.RANGE_PUSHPOP, _span(start, end), message, color, category)
+        target = self._open()
+        target.single(
+            EventKind.RANGE_PUSHPOP, _span(start, end), self._fields(message, color, category)
+        )
 
     def write_startend(
         self,
@@ -156,13 +147,19 @@ class Stream:
         category: Category = None,
     ) -> None:
         """Write a start/end range; arguments and errors as for :meth:`write_mark`."""
-        self._single(EventKind.RANGE_STARTEND, _span(start, end), message, color, category)
+        target = self._open()
+        target.single(
+            EventKind.RANGE_STARTEND, _span(start, end), self._fields(message, color, category)
+        )
 
     def write_push(
         self, timestamp: int, *, message: Text = None, color: Any = None, category: Category = None
     ) -> None:
         """Write the beginning of a push/pop range; as for :meth:`write_mark`."""
-        self._single(EventKind.RANGE_PUSH, _time(timestamp), message, color, category)
+        target = self._open()
+        target.single(
+            EventKind.RANGE_PUSH, _time(timestamp), self._fields(message, color, category)
+        )
 
     def write_pop(self, timestamp: int) -> None:
         """Write the end of the push/pop range that was begun last."""
@@ -184,8 +181,9 @@ class Stream:
             range_id: Any number but 0; :meth:`write_end` takes the same.
             message, color, category: As for :meth:`write_mark`.
         """
-        number = _id(range_id)
-        self._single(EventKind.RANGE_START, _time(timestamp), message, color, category, number)
+        number, target = _id(range_id), self._open()
+        fields = self._fields(message, color, category)
+        target.single(EventKind.RANGE_START, _time(timestamp), fields, number)
 
     def write_end(self, timestamp: int, range_id: int) -> None:
         """Write the end of the start/end range with that id.
