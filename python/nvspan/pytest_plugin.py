@@ -16,12 +16,15 @@ keeps that recording.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+if TYPE_CHECKING:
+    from nvspan.testing import LiveRecording
+
 _DOMAIN = "pytest"
-_session: list[Any] = []  # the LiveRecording of --nvspan, while it runs
+_session: list[LiveRecording] = []  # that of --nvspan, while it runs
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -70,8 +73,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 @pytest.fixture
-def recording(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The NVTX ranges of this test: `nvspan.testing.LiveRecording`."""
+def recording() -> Iterator[LiveRecording]:
+    """The NVTX ranges of this test, a `nvspan.testing.LiveRecording`."""
     if _session:
         part = _session[-1].part_from_now()
         yield part
@@ -83,8 +86,8 @@ def recording(request: pytest.FixtureRequest) -> Iterator[Any]:
         launch.injection_library()
     except RuntimeError as error:
         pytest.skip(str(error))
-    with testing.LiveRecording() as recording:
-        yield recording
+    with testing.LiveRecording() as found:
+        yield found
 
 
 @pytest.hookimpl(tryfirst=True)
