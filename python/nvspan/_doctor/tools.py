@@ -124,10 +124,10 @@ def captured(
         capture_output=True,
         text=True,
         errors="replace",
+        check=False,
         stdin=subprocess.DEVNULL,
         timeout=timeout,
         env=environment,
-        check=False,
     )
 
 
