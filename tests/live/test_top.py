@@ -76,8 +76,8 @@ def test_shares_are_those_of_the_looks(tmp_path, mode):
         assert {row.range: row.shares for row in window.rows} == {
             (None, "step"): [0.8], ("data", "load"): [0.6], (None, "forward"): [0.2],
         }  # fmt: skip
-        assert [(depth, branch.range[1], branch.tally.looks, branch.tally.innermost)
-                for depth, branch in process.threads[0][1].walk()] == [
+        assert [(tally.depth, tally.range[1], tally.looks, tally.innermost)
+                for tally in process.threads[0][1].walk()] == [
             (0, "step", 4, 0), (1, "load", 3, 3), (1, "forward", 1, 1),
         ]  # fmt: skip
         lead(run, sampler, [1, 1])

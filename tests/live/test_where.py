@@ -16,8 +16,8 @@ import pytest
 import nvspan
 from helpers.live import essential, paths, running, wait_until
 from helpers.traced import needs_library
-from nvspan.live.process import boot_id
-from nvspan.live.states import sample_at_rest
+from nvspan.live.judge import Waits
+from nvspan.live.samples import Samples
 
 pytestmark = needs_library
 
@@ -292,7 +292,8 @@ with nvspan.annotate("step"), nvspan.annotate("all_reduce"):
 
 def test_a_process_that_ends_while_it_is_looked_at_was_not_killed(tmp_path):
     with running(tmp_path, 'import nvspan; nvspan.mark("m"); print("ready"); input()') as run:
-        files = nvspan._reader.LiveFiles([os.fsencode(run.file)])
+        samples = Samples([str(run.file)])
+        files = samples.files
 
         class Ending:  # at the first sample, which still shows it open
             samples = 0
@@ -305,6 +306,6 @@ def test_a_process_that_ends_while_it_is_looked_at_was_not_killed(tmp_path):
                     run.process.wait()
                 return found
 
-        ending = Ending()
-        ((found,), gone) = sample_at_rest(ending, files.headers(), boot_id())
-        assert (found.closed, gone, ending.samples) == (True, {run.pid}, 2)
+        samples.files = ending = Ending()
+        (process,) = samples.look(Waits(())).processes
+        assert (process.state, ending.samples) == ("ended", 2)

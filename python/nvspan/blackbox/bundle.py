@@ -90,7 +90,7 @@ def add_where(bundle: str) -> None:
 
     Nothing is raised: the recordings in the bundle have the same.
     """
-    from nvspan.live.look import look
+    from nvspan.live import where
 
     def create(name: str) -> int:
         return os.open(os.path.join(bundle, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -103,7 +103,7 @@ def add_where(bundle: str) -> None:
         return
     with open(text, "w", encoding="utf-8", errors="backslashreplace") as file:
         try:
-            found = look([os.path.join(folder, name) for name in names])
+            found = where([os.path.join(folder, name) for name in names])
             file.write(f"{found}\n")
             with open(create("where.json"), "w", encoding="utf-8") as other:
                 json.dump(found.as_dict(), other, indent=1)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from nvspan.cli.common.options import TARGETS
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import emit
-from nvspan.live.look import look
+from nvspan.live import where
 from nvspan.report.text import printable_lines
 
 _DESCRIPTION = """\
@@ -33,7 +33,12 @@ def main(argv: Sequence[str]) -> int:
     parser.option("--json", "print everything as JSON, times in ns")
     options = parser.parse_args(argv)
     try:
-        found = look(options.targets, options.interval, options.samples, options.waits)
+        found = where(
+            *options.targets,
+            interval=options.interval,
+            samples=options.samples,
+            waits=options.waits,
+        )
     except (ValueError, OSError) as error:
         parser.fail(str(error))
     text = json.dumps(found.as_dict(), indent=1) if options.json else printable_lines(str(found))

@@ -3,8 +3,8 @@
 """What processes are in now, read from the files of their recordings while they run, are stopped or
 are dead. It never asks the processes themselves, but to change their recorder's mode.
 
-Start with `model.py`, the processes as they are read; `look.py` reads them, `judge.py` says which
-one holds the others back.
+Start with `model.py`, the processes; `samples.py` reads them and owns their state, `judge.py` says
+which one holds the others back, `look.py` is the result and its text.
 """
 
 from __future__ import annotations
@@ -48,6 +48,18 @@ def where(
     >>> look.verdict.ranks                                               # doctest: +SKIP
     [3]
     """
-    from nvspan.live.look import look
+    if not interval >= 0:
+        raise ValueError(f"interval must be 0 or more seconds, not {interval!r}")
+    if samples < 1:
+        raise ValueError(f"samples must be 1 or more, not {samples!r}")
+    import time
 
-    return look(targets, interval, samples, waits)
+    from nvspan.live.judge import Waits
+    from nvspan.live.process import paths_of
+    from nvspan.live.samples import Samples
+
+    found = Samples(paths_of(targets))
+    if samples > 1:
+        found.start()
+        time.sleep(interval * (samples - 1))
+    return found.look(Waits(waits))

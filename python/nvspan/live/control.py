@@ -1,42 +1,28 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Asks the recorder of a running process for another mode."""
+"""Requests to the recorder of a running process: another mode."""
 
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
-from nvspan.live.process import recordings_of
+from nvspan.live.process import recordings_named
 
 _WAIT = 0.5  # seconds
 
 
-class Answer:
-    """What became of a request to one recording.
+class Answer(NamedTuple):
+    """What became of a request to one recording."""
 
-    Attributes:
-        file: the recording.
-        kind: "obeyed"; "waiting": no thread of the process has had an event since, and the next one
-            obeys; "refused"; "failed".
-        text: the same in a sentence.
-    """
-
-    def __init__(self, file: str, kind: str, text: str) -> None:
-        self.file = file
-        self.kind = kind
-        self.text = text
+    file: str  #: the recording
+    #: "obeyed"; "waiting": no thread of the process has had an event since, and the next one obeys;
+    #: "refused"; "failed"
+    kind: str
+    text: str  #: the same in a sentence
 
 
-def _files(target: int | str | os.PathLike[str]) -> list[str]:
-    text = str(target) if isinstance(target, int) else os.fspath(target)
-    if text.isdigit() and not os.path.exists(text):
-        return recordings_of(int(text))
-    return [text]
-
-
-def ask(
-    target: int | str | os.PathLike[str], mode: str, ring_bytes: int = 0, wait: float = _WAIT
-) -> list[Answer]:
+def ask(target: str, mode: str, ring_bytes: int = 0, wait: float = _WAIT) -> list[Answer]:
     """Asks the process of a recording, or with this id.
 
     Args:
@@ -51,7 +37,7 @@ def ask(
     from nvspan import _reader
 
     answers = []
-    for path in _files(target):
+    for path in recordings_named(target) or [target]:
         kind, why = _reader.live_ask(os.fsencode(path), mode, ring_bytes, int(wait * 1e9))
         text = {
             "obeyed": f"it is {mode} now",

@@ -1,52 +1,57 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at the files of processes, twice, and puts together what they say with what /proc says."""
+"""The result of `nvspan.where`, and its text: the verdict, the tree of ranges, each process."""
 
 from __future__ import annotations
 
-import os
-import time
+from dataclasses import dataclass
+from functools import cached_property
 
-from nvspan.live import process as system
 from nvspan.live.judge import Verdict, Waits, judge
-from nvspan.live.model import Process, order
-from nvspan.live.states import add_state, compare, processor_times, sample_at_rest
-from nvspan.live.targets import paths_of
+from nvspan.live.model import Process, label, names, path_text
 from nvspan.live.tree import Node, grow
+from nvspan.recording.time_text import age
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from typing import Any
 
+    from nvspan.live.model import Thread
+
 _MOST_PROCESSES = 16  # of which each thread is shown
+_DEVICE = {
+    "opened": "never launched",
+    "launched": "launched and not begun",
+    "begun": "begun and not ended",
+    "ended": "ended",
+}
 
 
+@dataclass(eq=False)
 class Look:
     """What processes were in. As text, it is what ``nvspan where`` prints.
 
     Attributes:
         processes: each `Process`, by rank, then by process id.
-        verdict: which of them the others wait for: `Verdict`.
-        tree: a `Node` for the threads of each name: their ranges as a tree of prefixes.
         problems: files that could not be read: (path, why).
-        interval: seconds between the first look and the last.
+        interval: seconds between the first look and the last; 0: there was one.
+        waits: the ranges in which a process waits for others.
     """
 
-    def __init__(
-        self,
-        processes: list[Process],
-        verdict: Verdict,
-        problems: list[tuple[str, str]],
-        interval: float,
-    ) -> None:
-        self.processes = processes
-        self.verdict = verdict
-        self.problems = problems
-        self.interval = interval
+    processes: list[Process]
+    problems: list[tuple[str, str]]
+    interval: float
+    waits: Waits
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Which of the processes the others wait for."""
+        return judge(self.processes, self.waits, self.interval)
 
     @property
     def tree(self) -> list[Node]:
+        """A `Node` for the threads of each name: their ranges as a tree of prefixes."""
         return grow(self.processes)
 
     def as_dict(self) -> dict[str, Any]:
@@ -60,8 +65,6 @@ class Look:
         }
 
     def __str__(self) -> str:
-        from nvspan.live.text import process_lines, tree_lines
-
         lines: list[str] = []
         if len(self.processes) > 1:
             lines += [self.verdict.text, "", *tree_lines(self.tree, len(self.processes)), ""]
@@ -78,41 +81,69 @@ class Look:
         return "\n".join(lines).rstrip()
 
 
-def look(
-    targets: Sequence[Any], interval: float = 0.2, samples: int = 2, waits: Iterable[str] = ()
-) -> Look:
-    """As `nvspan.where`."""
-    if not interval >= 0:
-        raise ValueError(f"interval must be 0 or more seconds, not {interval!r}")
-    if samples < 1:
-        raise ValueError(f"samples must be 1 or more, not {samples!r}")
-    from nvspan import _reader
+def _motion(thread: Thread, interval: float) -> str:
+    if thread.changing:
+        return "changing all the while"
+    if thread.moved:
+        return f"{thread.moved:,} events in {age(interval * 1e9)}"
+    if thread.unchanged is None:
+        return ""
+    return f"unchanged for {age(thread.unchanged)}"
 
-    paths = paths_of(targets)
-    files = _reader.LiveFiles([os.fsencode(path) for path in paths])
-    headers = files.headers()
-    begun = time.monotonic()
-    boot = system.boot_id()
-    first = files.sample() if samples > 1 else []
-    times = processor_times(headers, first) if samples > 1 else {}
-    time.sleep(interval * (samples - 1))
-    last, gone = sample_at_rest(files, headers, boot)
-    first = first or last
-    took = time.monotonic() - begun if samples > 1 else 0.0
-    processes: list[Process] = []
-    problems: list[tuple[str, str]] = []
-    for i, (path, header) in enumerate(zip(paths, headers, strict=True)):
-        before, found = first[i], last[i]
-        if isinstance(header, str):
-            problems.append((path, header))
-            continue
-        if isinstance(found, str):
-            problems.append((path, found))
-            continue
-        process = Process(path, header, found)
-        compare(process, before, took, frozen=header.frozen)
-        add_state(process, header, found.closed, boot, gone, times, took)
-        processes.append(process)
-    processes.sort(key=order)
-    verdict = judge(processes, Waits(waits), took)
-    return Look(processes, verdict, problems, took)
+
+def _does(thread: Thread) -> str:
+    if thread.state is None:
+        return ""
+    if thread.busy is not None and thread.busy >= 0.1:
+        return f"{thread.state}, {min(thread.busy, 1):.0%} of a processor"
+    return thread.state
+
+
+def _thread(thread: Thread, interval: float) -> list[str]:
+    deeper = thread.depth - len(thread.ranges)
+    path = path_text(thread.ranges) + (f" > {deeper:,} more" if deeper > 0 else "")
+    about = ", ".join(filter(None, (_motion(thread, interval), _does(thread))))
+    ended = " (ended)" if thread.ended else ""
+    name = f"{thread.name} {thread.tid}" if thread.name else str(thread.tid)
+    lines = [f"  {name}{ended}: {path}" + (f"  [{about}]" if about else "")]
+    for of, since in thread.started:
+        ago = "" if since is None else f" {age(since)} ago"
+        lines.append(f"    started{ago}, not ended: {label(of)}")
+    if thread.started_beyond:
+        lines.append(f"    {thread.started_beyond:,} more were started and not ended")
+    return lines
+
+
+def process_lines(process: Process, interval: float) -> list[str]:
+    """The lines of a process and its threads; `interval`: seconds between the looks."""
+    lines = [process.heading]
+    if process.state in ("killed", "ended", "frozen"):
+        lines[0] += "; its last state:"
+    for thread in process.threads:
+        lines += _thread(thread, interval)
+    return lines + [f"  {line}" for line in device_lines(process)]
+
+
+def device_lines(process: Process) -> list[str]:
+    """A line for each open device range."""
+    lines = []
+    for device in process.devices:
+        since = "" if device.since is None else f", {age(device.since)} ago"
+        of = f"stream {device.stream or 0:#x}"
+        if device.communicator is not None:
+            of = f"communicator {device.communicator:016x}"
+        lines.append(
+            f"GPU {device.device}, {of}: "
+            f"{label((device.domain, device.name))}: {_DEVICE[device.state]}{since}"
+        )
+    return lines
+
+
+def tree_lines(nodes: Iterable[Node], all_of: int) -> list[str]:
+    """A line for each range of trees of `all_of` processes: how many are in it, and which."""
+    lines = []
+    for node in nodes:
+        count = f"{len(node.processes):,} of {all_of:,}"
+        lines.append(f"{label(node.range)}  [{count}: {names(node.processes)}]")
+        lines += [f"  {line}" for line in tree_lines(node.children.values(), all_of)]
+    return lines

@@ -1,114 +1,78 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Processes and threads with their open ranges, as recordings have them, and their names."""
+"""Processes and threads with their open ranges, and their names in text."""
 
 from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from nvspan._results.jobs import LiveHeader, LiveSample, LiveThread, OpenDeviceRange
+    from nvspan._results.jobs import OpenDeviceRange
 
 #: The domain and the name of a range; None: the default domain, no name.
 Range = tuple["str | None", "str | None"]
 
 
+@dataclass(slots=True, eq=False, kw_only=True)
 class Thread:
-    """A thread of a process that has, or had, an NVTX event.
+    """A thread of a process that has, or had, an NVTX event."""
 
-    Attributes:
-        tid, name: as the program and the system know it.
-        ranges: its open ranges, the outermost first: tuples of domain and name.
-        depth: how many are open; more than `ranges` where only the first 128 have names.
-        events: how many it has had; it is of use for comparing two looks.
-        moved: how many it had between the first look and the last.
-        unchanged: for how many ns at least it has had none, by its clock or by the looks.
-        changing: it never rested while it was looked at: `ranges` has only those that stayed.
-        started: the ranges of `start_range` that it began and nobody has ended: (range, ns since).
-        started_beyond: how many more, which have no names here.
-        ended: the thread has ended, and left such ranges.
-        state: what the system says it does; None: not known.
-        busy: the share of a processor that it had between the looks; None: not known.
-    """
-
-    __slots__ = (
-        "busy",
-        "changing",
-        "depth",
-        "ended",
-        "events",
-        "moved",
-        "name",
-        "ranges",
-        "started",
-        "started_beyond",
-        "state",
-        "tid",
-        "unchanged",
-    )
-
-    def __init__(self, found: LiveThread) -> None:
-        self.tid = found.tid
-        self.name = found.name
-        self.ranges = found.open
-        self.depth = found.depth
-        self.events = found.events
-        self.moved = 0
-        self.unchanged = found.changed
-        self.changing = found.changing
-        self.started = found.started
-        self.started_beyond = found.started_beyond
-        self.ended = found.ended
-        self.state: str | None = None
-        self.busy: float | None = None
+    tid: int  #: as the system knows it
+    name: str  #: as the program has it
+    ranges: tuple[Range, ...]  #: its open ranges, the outermost first
+    depth: int  #: how many are open; more than `ranges` where only the first 128 have names
+    events: int  #: how many it has had, modulo 2^43
+    moved: int  #: how many it had between the samples
+    unchanged: int | None  #: for how many ns at least it has had none
+    changing: bool  #: it never rested during the sample: `ranges` has only those that stayed
+    started: tuple[tuple[Range, int | None], ...]  #: its open spans: (range, ns since the start)
+    started_beyond: int  #: how many more, which have no names here
+    ended: bool  #: the thread has ended, and left such spans
+    state: str | None = None  #: what the system says it does; None: not known
+    busy: float | None = None  #: its share of a CPU core between the samples; None: not known
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            **{name: getattr(self, name) for name in self.__slots__},
+            **asdict(self),
             "ranges": [{"domain": domain, "name": name} for domain, name in self.ranges],
             "started": [
-                {"domain": of[0], "name": of[1], "since": since} for of, since in self.started
+                {"domain": domain, "name": name, "since": since}
+                for (domain, name), since in self.started
             ],
         }
 
 
+@dataclass(eq=False, kw_only=True)
 class Process:
-    """A process and its last state.
+    """A process and its last state."""
 
-    Attributes:
-        file: its recording.
-        pid, rank, host, command: as the recording has them; `rank` None: it has none.
-        mode: "armed", "full", "ring" or "stats".
-        lost: how many events the file says were lost, of those that no thread's part of it counts.
-        state: "running", "sleeping", "stopped", "killed" (gone without an end), "ended",
-            "ending": it went while it was looked at, "frozen": as it was when a bundle was written,
-            or "elsewhere": on another machine.
-        threads: each `Thread`, the main one first.
-        main: the one that the process began with, else the one with the most open ranges.
-        devices: an `OpenDeviceRange` for each open device range and operation of NCCL's, whose
-            fields may be read by key as well.
-        stayed: of `devices`, those that had this state at both looks.
-    """
+    file: str  #: its recording
+    pid: int  #: as the recording has it, like rank, host and command
+    rank: int | None  #: None: it has none
+    host: str  #: the machine's name
+    command: list[str]  #: the program and its arguments
+    mode: str  #: "armed", "full", "ring" or "stats"
+    lost: int  #: events that the file says were lost, and that no thread's part of it counts
+    threads: list[Thread]  #: the main one first
+    devices: list[OpenDeviceRange]  #: open device ranges, and operations of NCCL's
+    stayed: list[OpenDeviceRange]  #: of `devices`, those that had this state in both samples
+    #: "running", "sleeping", "stopped", "killed" (gone without an end), "ended", "ending": it went
+    #: during the sample, "frozen": as it was when a bundle was written, or "elsewhere": on another
+    #: machine.
+    state: str = "elsewhere"
+    #: The thread that the process began with, else the one with the most open ranges.
+    main: Thread | None = field(init=False)
 
-    def __init__(self, file: str, header: LiveHeader, sample: LiveSample) -> None:
-        self.file = file
-        self.pid = header.pid
-        self.rank = header.rank
-        self.host = header.host
-        self.command = header.command
-        self.mode = sample.mode
-        self.devices = sample.devices
-        self.stayed: list[OpenDeviceRange] = []
-        self.lost = sample.lost
-        self.threads = [Thread(found) for found in sample.threads]
-        self.main: Thread | None = max(
+    def __post_init__(self) -> None:
+        self.main = max(
             self.threads, key=lambda t: (t.tid == self.pid, t.depth, t.events), default=None
         )
         self.threads.sort(key=lambda thread: (thread is not self.main, thread.tid))
-        self.state = "elsewhere"
 
     @property
     def path(self) -> tuple[Range, ...]:
@@ -117,13 +81,19 @@ class Process:
 
     @property
     def moved(self) -> int:
-        """How many events the main thread had between the looks."""
+        """How many events the main thread had between the samples."""
         return 0 if self.main is None else self.main.moved
 
     @property
     def unchanged(self) -> int | None:
         """For how many ns, at least, the main thread has had no event."""
         return None if self.main is None else self.main.unchanged
+
+    @property
+    def heading(self) -> str:
+        """Its names and states in a line."""
+        rank = "" if self.rank is None else f"rank {self.rank}, "
+        return f"{rank}process {self.pid} on {self.host}: {self.state}, {self.mode}"
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -133,11 +103,6 @@ class Process:
             "devices": [device.as_dict() for device in self.devices],
             "threads": [thread.as_dict() for thread in self.threads],
         }
-
-
-def order(process: Process) -> tuple[Any, ...]:
-    """What processes are sorted by: their ranks, then their ids."""
-    return process.rank is None, process.rank or 0, process.host, process.pid
 
 
 def label(of: Range) -> str:

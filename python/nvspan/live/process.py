@@ -1,10 +1,18 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the system knows of processes: their state, their threads, the recordings they write."""
+"""Processes by ``/proc``: their state, their threads, the recordings that they write."""
 
 from __future__ import annotations
 
 import os
+
+from nvspan.ranks.paths import expand, is_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Target = int | str | os.PathLike[str]
 
 _STATES = {
     "R": "running",
@@ -103,3 +111,33 @@ def _is_recording(path: str) -> bool:
     from nvspan import _reader
 
     return _reader.file_header(os.fsencode(path)) is not None
+
+
+def recordings_named(text: str) -> list[str] | None:
+    """`recordings_of` the process that `text` is the id of; None: it is a path."""
+    return recordings_of(int(text)) if text.isdigit() and not os.path.exists(text) else None
+
+
+def paths_of(targets: Iterable[Target | Iterable[Target]]) -> list[str]:
+    """The recordings that process ids, files, folders and patterns stand for, each once.
+
+    Raises:
+        ValueError: there is none, or one of the targets stands for none.
+        ProcessLookupError: a process does not exist, or writes no recording.
+    """
+    flat: list[Target] = []
+    for target in targets:
+        flat += [target] if isinstance(target, (int, str, os.PathLike)) else list(target)
+    if not flat:
+        raise ValueError("where() needs a process id, or the path of a recording")
+    found: list[str] = []
+    for target in flat:
+        text = str(target) if isinstance(target, int) else os.fspath(target)
+        of_process = recordings_named(text)
+        if of_process is not None:
+            found += of_process
+            continue
+        if os.path.isdir(text) and not is_folder(text):
+            raise ValueError(f"no recording is in the folder {text!r}")
+        found += expand([text])
+    return list(dict.fromkeys(found))

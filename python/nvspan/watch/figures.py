@@ -14,8 +14,7 @@ import os
 from collections import Counter
 
 from nvspan import _reader
-from nvspan.live.process import recordings_of
-from nvspan.live.targets import paths_of
+from nvspan.live.process import paths_of, recordings_of
 from nvspan.watch.ring import RingTally
 from nvspan.watch.tally import Tally
 

@@ -8,8 +8,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from nvspan.live.look import device_lines
 from nvspan.live.model import label, path_text
-from nvspan.live.text import device_lines
 from nvspan.recording.statistics import median
 from nvspan.recording.time_text import age
 from nvspan.report.text import aligned, printable, shortened
@@ -72,7 +72,7 @@ def headline(window: Window) -> str:
     step = "" if window.step is None else f"; a step is {printable(label(window.step))}"
     return (
         f"{count:,} {'process' if count == 1 else 'processes'}{others}, {window.looks:,} looks in "
-        f"{age(window.seconds * 1e9)}{step}"
+        f"{age(window.interval * 1e9)}{step}"
     )
 
 
@@ -107,7 +107,7 @@ class Table:
 
 def _figures(window: Window) -> Iterator[tuple[str, list[float], Callable[[float], str], str]]:
     """The rows above those of ranges: name, a figure of each process, its text, the sum's text."""
-    activities, seconds = window.activities, window.seconds
+    activities, seconds = window.activities, window.interval
     if activities and window.step is not None:
         steps = [each.steps or (0, False) for each in activities]
         at_least = any(more for _, more in steps)
@@ -150,7 +150,7 @@ def table(
         least = {"steps a second": 0.5, "events lost": 0}.get(name, max(figures) / 10)
         made.rows.append([name, "", total, *cells(figures, text, least)])
     for row in chosen_rows(window, sort, like)[:most]:
-        rate = _rate(row.begun / window.seconds, at_least=row.begun_at_least)
+        rate = _rate(row.begun / window.interval, at_least=row.begun_at_least)
         name = shortened(printable(label(row.range)), _NAME)
         if each_fits:
             middle = median(row.shares)
@@ -174,21 +174,16 @@ def render(window: Window, width: int = 0, sort: str = "share", like: str = "") 
 def process_lines(window: Window, of: Activity) -> list[str]:
     """What one process is in, and the tree of its threads' ranges."""
     process = of.process
-    rank = "" if process.rank is None else f"rank {process.rank}, "
-    lines = [f"{rank}process {process.pid} on {process.host}: {process.state}, {process.mode}"]
-    lines += [" ".join(process.command) or process.file, *device_lines(process)]
+    lines = [process.heading, " ".join(process.command) or process.file, *device_lines(process)]
     names = {thread.tid: thread for thread in process.threads}
     for tid, root in of.threads:
         thread = names.get(tid)
         name = thread.name if thread is not None and thread.name else str(tid)
         about = "" if thread is None or thread.state is None else f"  [{thread.state}]"
         lines += ["", f"{name} {tid}: {path_text(thread.ranges) if thread else ''}{about}"]
-        for depth, branch in root.walk(1):
-            tally = branch.tally
-            rate = _rate(tally.begun / window.seconds, at_least=tally.begun_at_least)
-            shares = (share_cell(looks / of.looks) for looks in (tally.looks, tally.innermost))
-            lines.append(
-                f"{' '.join(f'{share:>5}' for share in shares)} "
-                f"{rate:>9}/s  {'  ' * depth}{label(branch.range)}"
-            )
+        for tally in root.walk():
+            rate = _rate(tally.begun / window.interval, at_least=tally.begun_at_least)
+            own, inner = (share_cell(looks / of.looks) for looks in (tally.looks, tally.innermost))
+            indent = "  " * (tally.depth + 1)
+            lines.append(f"{own:>5} {inner:>5} {rate:>9}/s  {indent}{label(tally.range)}")
     return [printable(line) for line in lines]

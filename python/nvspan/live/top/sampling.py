@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Samples processes some thousand times a second: what share of the time each is in each range."""
+"""Samples of open ranges, a thousand a second, and the share of time in which each was open."""
 
 from __future__ import annotations
 
@@ -9,23 +9,90 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from nvspan.live import process as system
-from nvspan.live.judge import Verdict, Waits, judge
-from nvspan.live.model import Process as Seen
-from nvspan.live.model import order
-from nvspan.live.states import add_state, compare, processor_times, sample_at_rest
-from nvspan.live.targets import paths_of
-from nvspan.live.top.shares import Branch, Tally, branches, by_range
+from nvspan.live.judge import Waits
+from nvspan.live.look import Look
+from nvspan.live.process import paths_of
+from nvspan.live.samples import Samples
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from nvspan.live.model import Range, Thread
+    from nvspan.live.model import Process, Range, Thread
 
+_MIN_SAMPLES = 3  # in fewer, others of the range's name may have come and gone between two samples
 _KEPT = 0.7  # the part of the usual share that a window leaves
 _FORGOTTEN = 0.001  # a usual share below this is dropped
+
+
+@dataclass
+class Tally:
+    """The samples of a range: on one path of a thread, or wherever it was open."""
+
+    range: Range
+    looks: int = 0  #: the samples in which it was open, once for each thread
+    begun: int = 0  #: how often it was seen to begin
+    innermost: int = 0  #: the samples in which no range was within it; of a path alone
+    depth: int = 1 << 30  #: how many ranges are around it, at least
+    children: list[Tally] = field(default_factory=list)  #: of a path: the most samples first
+
+    @property
+    def begun_at_least(self) -> bool:
+        """It may have begun more often: it was open too briefly to be seen each time."""
+        return self.begun > 0 and self.looks < _MIN_SAMPLES * self.begun
+
+    def as_dict(self, looks: int) -> dict[str, Any]:
+        """For JSON: shares of `looks`."""
+        return {
+            **_named(self.range),
+            "share": self.looks / looks,
+            "innermost": self.innermost / looks,
+            "begun": self.begun,
+            "children": [child.as_dict(looks) for child in self.children],
+        }
+
+    def walk(self) -> Iterator[Tally]:
+        """All paths within it, each before its children."""
+        for child in self.children:
+            yield child
+            yield from child.walk()
+
+
+def _named(of: Range) -> dict[str, Any]:
+    return {"domain": of[0], "name": of[1]}
+
+
+def _paths(nodes: Sequence[tuple[int, Range, int, int]]) -> Tally:
+    """The root of a thread's ranges, of what `LiveFiles.take` has of it: the index of the parent,
+    which comes before, the range, the samples in which it was the innermost one, the starts."""
+    found = [Tally((None, None), depth=-1)]
+    for parent, of, looks, begun in nodes[1:]:
+        found.append(Tally(of, looks, begun, looks, found[parent].depth + 1))
+    for (parent, *_), tally in reversed(list(zip(nodes, found, strict=True))[1:]):
+        tally.children.sort(key=lambda child: -child.looks)
+        found[parent].looks += tally.looks
+        found[parent].children.append(tally)
+    found[0].children.sort(key=lambda child: -child.looks)
+    return found[0]
+
+
+def _by_range(threads: Iterable[Tally]) -> dict[Range, Tally]:
+    """The tally of each range, wherever it was open; a range within one of its name counts once."""
+    found: dict[Range, Tally] = {}
+
+    def add(outer: Tally, around: tuple[Range, ...]) -> None:
+        for child in outer.children:
+            tally = found.setdefault(child.range, Tally(child.range))
+            tally.depth = min(tally.depth, child.depth)
+            if child.range not in around:
+                tally.looks += child.looks
+                tally.begun += child.begun
+            add(child, (*around, child.range))
+
+    for thread in threads:
+        add(thread, ())
+    return found
 
 
 class Activity:
@@ -34,18 +101,18 @@ class Activity:
     Attributes:
         process: its last state: `nvspan.live.model.Process`.
         looks: how often it was sampled.
-        threads: the id and the ranges (`Branch`) of each thread.
+        threads: the id and the root of the ranges of each thread.
         ranges: the `Tally` of each range in all its threads.
         events: how many its threads had.
         steps: how many steps began, and whether it may be more; None: there is no such range.
         stuck: its threads that are in a range and had no event for long.
     """
 
-    def __init__(self, process: Seen, looks: int, taken: Sequence[Any]) -> None:
+    def __init__(self, process: Process, looks: int, taken: Sequence[Any]) -> None:
         self.process = process
         self.looks = looks
-        self.threads: list[tuple[int, Branch]] = [(t, branches(nodes)) for t, _, nodes in taken]
-        self.ranges: dict[Range, Tally] = by_range([root for _, root in self.threads])
+        self.threads: list[tuple[int, Tally]] = [(tid, _paths(nodes)) for tid, _, nodes in taken]
+        self.ranges = _by_range([root for _, root in self.threads])
         self.events = sum(thread.moved for thread in process.threads)
         self.steps: tuple[int, bool] | None = None
         self.stuck: list[Thread] = []
@@ -58,21 +125,20 @@ class Activity:
     def main_ranges(self) -> dict[Range, Tally]:
         """As `ranges`, of the main thread alone."""
         main = self.process.main.tid if self.process.main else None
-        return by_range([root for tid, root in self.threads if tid == main])
+        return _by_range([root for tid, root in self.threads if tid == main])
 
     def as_dict(self, seconds: float) -> dict[str, Any]:
         """For JSON: rates over so many seconds."""
-        shares = [
-            {"tid": tid, "ranges": [child.as_dict(self.looks) for child in root.children]}
-            for tid, root in self.threads
-        ]
         return {
             **self.process.as_dict(),
             "events_a_second": self.events / seconds,
             "steps_a_second": None if self.steps is None else self.steps[0] / seconds,
             "steps_at_least": self.steps is not None and self.steps[1],
             "stuck": [thread.tid for thread in self.stuck],
-            "shares": shares,
+            "shares": [
+                {"tid": tid, "ranges": [child.as_dict(self.looks) for child in root.children]}
+                for tid, root in self.threads
+            ],
         }
 
 
@@ -82,6 +148,7 @@ class Row:
     Attributes:
         range: its domain and name.
         shares: of each process, in the order of `Window.activities`.
+        mean: the mean of `shares`.
         changes: by how much each is more than was usual before; 0 in the first window.
         begun: how often it began in all of them.
         begun_at_least: it may have been more often.
@@ -91,42 +158,37 @@ class Row:
         tallies = [each.ranges[of] for each in activities if of in each.ranges]
         self.range = of
         self.shares = [each.share(of) for each in activities]
+        self.mean = sum(self.shares) / len(self.shares)
         self.changes = [0.0] * len(activities)
         self.begun = sum(tally.begun for tally in tallies)
         self.begun_at_least = any(tally.begun_at_least for tally in tallies)
-
-    @property
-    def mean(self) -> float:
-        """The mean of `shares`."""
-        return sum(self.shares) / max(len(self.shares), 1)
 
     @property
     def change(self) -> float:
         """The largest of `changes`, up or down."""
         return max(self.changes, key=abs, default=0.0)
 
+    def as_dict(self, seconds: float) -> dict[str, Any]:
+        """For JSON: the rate over so many seconds."""
+        return {
+            **_named(self.range),
+            "share": self.mean,
+            "change": self.change,
+            "rate": self.begun / seconds,
+            "rate_at_least": self.begun_at_least,
+            "shares": self.shares,
+            "changes": self.changes,
+        }
 
-@dataclass
-class Window:
-    """What processes did in some time.
 
-    Attributes:
-        seconds: how long it was.
-        looks: how often they were sampled in it.
-        activities: each process, by rank, then by process id.
-        verdict: as that of `nvspan.where`.
-        problems: files that could not be read: (path, why).
-        step: the range that counts as a step; None: none does.
-        rows: each `Row`, the one with the largest share first.
-    """
+@dataclass(eq=False)
+class Window(Look):
+    """What processes did in the `interval` between two looks."""
 
-    seconds: float
-    looks: int
-    activities: list[Activity]
-    verdict: Verdict
-    problems: list[tuple[str, str]]
-    step: Range | None = None
-    rows: list[Row] = field(init=False)
+    looks: int  #: how often they were sampled in it
+    activities: list[Activity]  #: each process, in the order of `processes`
+    step: Range | None  #: the range that counts as a step; None: none does
+    rows: list[Row] = field(init=False)  #: the one with the largest share first
 
     def __post_init__(self) -> None:
         ranges = dict.fromkeys(of for each in self.activities for of in each.ranges)
@@ -135,31 +197,15 @@ class Window:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: shares of 1, times in seconds but those of threads in ns."""
-        ranges = [
-            {
-                **_named(row.range),
-                "share": row.mean,
-                "change": row.change,
-                "rate": row.begun / self.seconds,
-                "rate_at_least": row.begun_at_least,
-                "shares": row.shares,
-                "changes": row.changes,
-            }
-            for row in self.rows
-        ]
         return {
-            "seconds": self.seconds,
+            "seconds": self.interval,
             "looks": self.looks,
             "step": None if self.step is None else _named(self.step),
             "verdict": self.verdict.as_dict(),
-            "ranges": ranges,
-            "processes": [each.as_dict(self.seconds) for each in self.activities],
+            "ranges": [row.as_dict(self.interval) for row in self.rows],
+            "processes": [each.as_dict(self.interval) for each in self.activities],
             "problems": [{"file": file, "problem": why} for file, why in self.problems],
         }
-
-
-def _named(of: Range) -> dict[str, Any]:
-    return {"domain": of[0], "name": of[1]}
 
 
 def _version(path: str) -> tuple[int, int] | None:
@@ -203,70 +249,51 @@ class Sampler:
         self._usual: dict[tuple[str, Range], float] | None = None  # None in the first window
         self._begun: dict[Range, list[int]] = defaultdict(lambda: [1 << 30, 0])  # depth, how often
         self._events: dict[tuple[str, int], tuple[int, float]] = {}
-        self._begin(paths_of(self._targets))
+        self._open(paths_of(self._targets))
 
-    def _begin(self, paths: list[str]) -> None:
-        from nvspan import _reader
-
-        self._paths = paths
-        self._files = _reader.LiveFiles([os.fsencode(path) for path in paths])
-        self._headers = self._files.headers()
-        named = zip(paths, self._headers, strict=True)
+    def _open(self, paths: list[str]) -> None:
+        self._samples = Samples(paths)
+        named = zip(paths, self._samples.headers, strict=True)
         self._unread = {path: _version(path) for path, header in named if isinstance(header, str)}
         self._restart()
 
     def _restart(self) -> None:
         self._looks = 0
-        self._since = time.monotonic()
-        self._first = self._files.sample()
-        self._times = processor_times(self._headers, self._first)
+        self._samples.start()
 
     def watch(self, seconds: float, fd: int = -1) -> bool:
         """Samples for so long, or until `fd` can be read: then it returns True before."""
         end = time.monotonic() + seconds
-        self._looks += self._files.watch(self._interval, int(seconds * 1e9), fd)
+        self._looks += self._samples.files.watch(self._interval, int(seconds * 1e9), fd)
         return time.monotonic() < end
 
     def window(self) -> Window:
         """What was seen since the last window, or since it began."""
-        boot = system.boot_id()
-        last, gone = sample_at_rest(self._files, self._headers, boot)
-        took = max(time.monotonic() - self._since, 1e-9)
-        taken = self._files.take()
-        activities: list[Activity] = []
-        problems: list[tuple[str, str]] = []
-        for i, path in enumerate(self._paths):
-            header, found = self._headers[i], last[i]
-            if isinstance(header, str) or isinstance(found, str):
-                problems.append((path, header if isinstance(header, str) else str(found)))
-                continue
-            seen = Seen(path, header, found)
-            compare(seen, self._first[i], took, frozen=header.frozen)
-            add_state(seen, header, found.closed, boot, gone, self._times, took)
-            activity = Activity(seen, self._looks, taken[i])
-            self._find_stuck(activity, took)
-            activities.append(activity)
-        activities.sort(key=lambda each: order(each.process))
-        verdict = judge([each.process for each in activities], self._waits, took)
+        look = self._samples.look(self._waits)
+        taken = dict(zip(self._samples.paths, self._samples.files.take(), strict=True))
+        activities = [Activity(of, self._looks, taken[of.file]) for of in look.processes]
         step = self._find_step(activities)
-        window = Window(took, self._looks, activities, verdict, problems, step)
+        window = Window(**vars(look), looks=self._looks, activities=activities, step=step)
         self._compare(window)
-        if step is not None:
-            for each in activities:
-                tally = each.ranges.get(step, Tally())
+        for each in activities:
+            self._find_stuck(each, look.interval)
+            if step is not None:
+                tally = each.ranges.get(step, Tally(step))
                 each.steps = (tally.begun, tally.begun_at_least)
         self._go_on()
         return window
 
     def _go_on(self) -> None:
+        paths = self._samples.paths
         try:
             paths = paths_of(self._targets)
         except (ValueError, OSError):  # all are gone: what they were in last stays
-            paths = self._paths
-        if paths == self._paths and all(_version(p) == v for p, v in self._unread.items()):
+            pass
+        same = all(_version(path) == version for path, version in self._unread.items())
+        if paths == self._samples.paths and same:
             self._restart()
         else:
-            self._begin(paths)
+            self._open(paths)
 
     def _find_stuck(self, activity: Activity, took: float) -> None:
         now = time.monotonic()
