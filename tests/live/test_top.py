@@ -180,7 +180,7 @@ def test_one_window_as_text(tmp_path):
     ):
         text = printed("--once", "--interval", 0.2, tmp_path)
         one = printed("--once", "--interval", 0.2, first.pid)
-    text = re.sub(r"\d+ looks in \d+ ms", "N looks in TIME", text)
+    text = re.sub(r"\d+ looks in [\d.]+ m?s", "N looks in TIME", text)
     assert (
         re.sub(r"for \d+ ms", "for TIME", text)
         == """\

@@ -41,7 +41,7 @@ def shown(tmp_path):
 def test_ranges_by_processes_and_stuck_threads(shown):
     screen, _ = shown
     lines = screen.screen("stuck: rank 0", "q quit")
-    lines = [re.sub(r"\d+ looks in \d+ ms", "N looks in TIME", line) for line in lines if line]
+    lines = [re.sub(r"\d+ looks in [\d.]+ m?s", "N looks in TIME", line) for line in lines if line]
     lines = [re.sub(r"for [\d.]+ m?s", "for TIME", line) for line in lines]
     lines[7:9] = sorted(lines[7:9])  # they are stuck for nearly the same time
     assert lines == [

@@ -54,6 +54,11 @@ class Look:
         """A `Node` for the threads of each name: their ranges as a tree of prefixes."""
         return grow(self.processes)
 
+    @property
+    def problem_lines(self) -> list[str]:
+        """A line for each of `problems`."""
+        return [f"{file}: {why}" for file, why in self.problems]
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON: times in ns, but `interval` in seconds."""
         return {
@@ -77,8 +82,7 @@ class Look:
         if len(listed) < len(self.processes):
             hidden = len(self.processes) - len(listed)
             lines.append(f"{hidden:,} processes are not shown one by one")
-        lines += [f"{file}: {why}" for file, why in self.problems]
-        return "\n".join(lines).rstrip()
+        return "\n".join([*lines, *self.problem_lines]).rstrip()
 
 
 def _motion(thread: Thread, interval: float) -> str:

@@ -16,7 +16,7 @@ from nvspan.report.text import aligned, printable, shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from nvspan.live.top.sampling import Activity, Row, Window
 
@@ -92,33 +92,14 @@ def stuck_lines(window: Window, most: int = _MOST_STUCK) -> list[str]:
 
 @dataclass
 class Table:
-    """Headings and rows of text.
-
-    Attributes:
-        changed: the places (row, column) whose share is not what is usual.
-        far: those whose share is far from the other processes'.
-    """
+    """Headings and rows of text."""
 
     headings: list[str]
     rows: list[list[str]] = field(default_factory=list)
+    #: The places (row, column) whose share is not what is usual.
     changed: set[tuple[int, int]] = field(default_factory=set)
+    #: Those whose share is far from the other processes'.
     far: set[tuple[int, int]] = field(default_factory=set)
-
-
-def _figures(window: Window) -> Iterator[tuple[str, list[float], Callable[[float], str], str]]:
-    """The rows above those of ranges: name, a figure of each process, its text, the sum's text."""
-    activities, seconds = window.activities, window.interval
-    if activities and window.step is not None:
-        steps = [each.steps or (0, False) for each in activities]
-        at_least = any(more for _, more in steps)
-        total = _rate(sum(count for count, _ in steps) / seconds, at_least=at_least)
-        yield "steps a second", [count / seconds for count, _ in steps], _rate, total
-    events = [each.events / seconds for each in activities]
-    if events:
-        yield "events a second", events, _rate, _rate(sum(events))
-    lost = [float(each.process.lost) for each in activities]
-    if any(lost):
-        yield "events lost", lost, "{:,.0f}".format, ""
 
 
 def table(
@@ -129,7 +110,8 @@ def table(
     Where the processes do not fit, their least, median and largest share stand for them, and the
     one that is farthest from the median.
     """
-    titles = [title(each) for each in window.activities]
+    activities, seconds = window.activities, window.interval
+    titles = [title(each) for each in activities]
     each_fits = not width or len(titles) <= max(1, (width - _NAME - 2 * _COLUMN) // _COLUMN)
     columns = titles if each_fits else ["least", "median", "most", "farthest"]
     made = Table(["range", "change", "per s", *columns])
@@ -142,15 +124,22 @@ def table(
         odd = titles[far] if abs(values[far] - middle) > least else ""
         return [*map(shown, (min(values), middle, max(values))), odd]
 
-    states = [each.process.state for each in window.activities]
+    states = [each.process.state for each in activities]
     if each_fits and not set(states) <= {*_RUN}:  # their shares are those of their last state
         shown = ["" if state in _RUN else state for state in states]
         made.rows.append(["state", "", "", *shown])
-    for name, figures, text, total in _figures(window):
-        least = {"steps a second": 0.5, "events lost": 0}.get(name, max(figures) / 10)
-        made.rows.append([name, "", total, *cells(figures, text, least)])
+    if activities and window.step is not None:
+        steps = [each.steps or (0, False) for each in activities]
+        rates = [count / seconds for count, _ in steps]
+        total = _rate(sum(rates), at_least=any(more for _, more in steps))
+        made.rows.append(["steps a second", "", total, *cells(rates, _rate, 0.5)])
+    if rates := [each.events / seconds for each in activities]:
+        every = cells(rates, _rate, max(rates) / 10)
+        made.rows.append(["events a second", "", _rate(sum(rates)), *every])
+    if any(lost := [float(each.process.lost) for each in activities]):
+        made.rows.append(["events lost", "", "", *cells(lost, "{:,.0f}".format, 0)])
     for row in chosen_rows(window, sort, like)[:most]:
-        rate = _rate(row.begun / window.interval, at_least=row.begun_at_least)
+        rate = _rate(row.begun / seconds, at_least=row.begun_at_least)
         name = shortened(printable(label(row.range)), _NAME)
         if each_fits:
             middle = median(row.shares)
@@ -167,8 +156,7 @@ def render(window: Window, width: int = 0, sort: str = "share", like: str = "") 
     lines = [headline(window), printable(window.verdict.text), ""]
     made = table(window, width, sort, like)
     lines += [aligned(made.headings, made.rows, ["range"]), *stuck_lines(window, 1 << 30)]
-    lines += [printable(f"{file}: {why}") for file, why in window.problems]
-    return "\n".join(lines)
+    return "\n".join([*lines, *map(printable, window.problem_lines)])
 
 
 def process_lines(window: Window, of: Activity) -> list[str]:

@@ -39,27 +39,16 @@ def keys_of(typed: bytes) -> list[str]:
 
 @dataclass
 class View:
-    """What the keys have chosen.
+    """What the keys have chosen."""
 
-    Attributes:
-        sort: one of `matrix.SORTS`.
-        like: what names of rows hold.
-        typing: the filter is being typed.
-        chosen: the index of a process.
-        opened: that process alone is shown.
-        top: the first line of it that is shown.
-        held: the screen stays as it is.
-        ended: the user has had enough.
-    """
-
-    sort: str = matrix.SORTS[0]
-    like: str = ""
-    typing: bool = False
-    chosen: int = 0
-    opened: bool = False
-    top: int = 0
-    held: bool = False
-    ended: bool = False
+    sort: str = matrix.SORTS[0]  #: one of `matrix.SORTS`
+    like: str = ""  #: what names of rows hold
+    typing: bool = False  #: the filter is being typed
+    chosen: int = 0  #: the index of a process
+    opened: bool = False  #: that process alone is shown
+    top: int = 0  #: the first line of it that is shown
+    held: bool = False  #: the screen stays as it is
+    ended: bool = False  #: the user has had enough
 
     def press(self, key: str, processes: int) -> None:
         """What a key does, with so many processes."""
@@ -129,7 +118,7 @@ def drawn(view: View, window: Window, width: int, height: int) -> RenderableType
         grid.add_row(*(Text(cell, _style(made, r, c)) for c, cell in enumerate(row)))
     parts.append(grid)
     parts += [line(text, "bold red") for text in stuck]
-    parts += [line(f"{file}: {why}", "red") for file, why in window.problems[:2]]
+    parts += [line(text, "red") for text in window.problem_lines[:2]]
     state = f"sorted by {view.sort}"
     if view.typing or view.like:
         state += f"; filter: {view.like}{'_' if view.typing else ''}"
@@ -146,6 +135,7 @@ def _style(of: matrix.Table, row: int, column: int) -> str:
 
 def run(sampler: Sampler, interval: float, fd: int) -> None:
     """Draws until the user quits; `fd` is the terminal that keys are read from."""
+    import select
     import signal
     import sys
     import termios
@@ -168,27 +158,19 @@ def run(sampler: Sampler, interval: float, fd: int) -> None:
             end = time.monotonic() + interval
             while not view.ended:
                 live.update(drawn(view, window, console.width, console.height), refresh=True)
-                typed = False
-                while not typed and (left := end - time.monotonic()) > 0:
-                    typed = sampler.watch(left, fd) and _can_read(fd)
-                if typed:
+                sampler.watch(max(end - time.monotonic(), 0), fd)
+                if select.select([fd], [], [], 0)[0]:
                     data = os.read(fd, 1024)
                     if not data:  # the terminal is gone
                         return
                     for key in keys_of(data):
                         view.press(key, len(window.activities))
-                    continue
-                end = time.monotonic() + interval
-                if not view.held:
-                    window = sampler.window()
+                elif time.monotonic() >= end:
+                    end = time.monotonic() + interval
+                    if not view.held:
+                        window = sampler.window()
     except KeyboardInterrupt:
         pass
     finally:
         termios.tcsetattr(fd, termios.TCSADRAIN, before)
         signal.signal(signal.SIGTERM, ended)
-
-
-def _can_read(fd: int) -> bool:
-    import select
-
-    return bool(select.select([fd], [], [], 0)[0])
