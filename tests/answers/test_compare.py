@@ -154,7 +154,7 @@ def test_of_a_filter_there_are_no_steps_unless_they_are_named(sets):
         (["a", "--", "b", "--", "c"], "more than once"),
         (["--names", "one", "a", "b"], "must be two names"),
         (["--confidence", "1", "a", "b"], "must lie between 0 % and 100 %"),
-        (["--threshold", "nan", "a", "b"], "must be a finite share"),
+        (["--threshold", "nan", "a", "b"], "must be a percentage"),
     ],
 )
 def test_what_is_no_comparison(words, said):

@@ -142,4 +142,5 @@ def test_a_recording_is_the_same_as_itself(runs):
 
 
 def test_wrong_thresholds_are_refused(runs):
-    assert "must be a share" in run_nvspan("diff", *runs, "--threshold", "much", check=2).stderr
+    done = run_nvspan("diff", *runs, "--threshold", "much", check=2)
+    assert "argument --threshold: must be a percentage such as 5%, not 'much'" in done.stderr

@@ -44,16 +44,17 @@ def _notes(*arguments, check=0):
 @pytest.mark.parametrize(
     ("pattern", "sentence"),
     [
-        ("forwrd", "--filter 'forwrd' matches no name in the recording; the nearest is 'forward'"),
-        ("train:forwrd",
-         "--filter 'train:forwrd' matches no name in the recording; the nearest is "
-         "'train:forward'"),
-        ("trian:*", "--filter 'trian:*' matches no name in the recording, which has no domain "
-         "'trian'; the nearest domain is 'train'"),
-        ("zzzz", "--filter 'zzzz' matches no name in the recording"),
+        ("forwrd", "no range matches --filter 'forwrd'; did you mean 'forward'?"),
+        ("train:forwrd", "no range matches --filter 'train:forwrd'; did you mean 'train:forward'?"),
+        (
+            "trian:*",
+            "no range matches --filter 'trian:*': the recording has no domain 'trian'; did you "
+            "mean 'train'?",
+        ),
+        ("zzzz", "no range matches --filter 'zzzz'"),
         ("tick", "--filter matches only marks or counters, no range"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("command", [["stats"], ["stats", "--format", "csv"], ["stats", "--tree"]])
 def test_a_pattern_that_matches_nothing(command, pattern, sentence):
     shown, notes = _notes(*command, "--filter", pattern, recording_of(RANGES))
@@ -65,14 +66,12 @@ def test_a_pattern_that_matches_nothing(command, pattern, sentence):
 def test_one_pattern_of_two_that_matches_nothing():
     shown, notes = _notes("stats", "--filter", "*ward", "--filter", "bckward", recording_of(RANGES))
     assert "train:forward" in shown
-    assert notes == [
-        "--filter 'bckward' matches no name in the recording; the nearest is 'forward'"
-    ]
+    assert notes == ["no range matches --filter 'bckward'; did you mean 'forward'?"]
 
 
 def test_other_commands_say_it_too(tmp_path):
     path = recording_of(RANGES)
-    sentence = "--filter 'forwrd' matches no name in the recording; the nearest is 'forward'"
+    sentence = "no range matches --filter 'forwrd'; did you mean 'forward'?"
     for format in ("csv", "sqlite", "perfetto"):
         arguments = ("export", "--format", format, "-o", tmp_path / "out", path)
         assert _notes(*arguments, "--filter", "forwrd")[1] == [sentence]

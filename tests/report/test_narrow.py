@@ -97,10 +97,13 @@ def test_a_comparison(without_rich, loops):
 def test_columns_go_in_their_order_and_names_last():
     headings = ["calls", "total", "std", "name"]
     rows = [["1", "2.000 ms", "3.000 us", "a.name.that.is.long.enough.to.be.cut"]]
-    wide = fitted(headings, rows, ("name",), None)
+    wide = fitted(headings, rows, ("name",), width=None)
     assert wide.splitlines()[1].endswith("to.be.cut")
-    assert fitted(headings, rows, ("name",), 63, ("std", "total")).splitlines() == wide.splitlines()
-    lines = fitted(headings, rows, ("name",), 40, ("std", "total")).splitlines()
+    assert (
+        fitted(headings, rows, ("name",), width=63, dispensable=("std", "total")).splitlines()
+        == wide.splitlines()
+    )
+    lines = fitted(headings, rows, ("name",), width=40, dispensable=("std", "total")).splitlines()
     assert lines == [
         "calls     total  name",
         "    1  2.000 ms  a.name.tha....to.be.cut",

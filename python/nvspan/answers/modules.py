@@ -75,10 +75,7 @@ def render(
         name = text.printable(row["name"]) + many
         cells.append([*line, percent(row["share"]), "  " * row["level"] + name])
     headings = ["calls", *(HEADINGS[time] for time in columns), "share", "module"]
-    if form == "markdown":
-        table = text.markdown(headings, cells, ("module",))
-    else:
-        table = fitted(headings, cells, ("module",), width, _DISPENSABLE)
+    table = fitted(headings, cells, ("module",), form=form, width=width, dispensable=_DISPENSABLE)
     return f"{heading(found)}\n\n{table}"
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from nvspan.recording.frame import flat
@@ -227,11 +228,7 @@ def render(
     usual = found.typical.cpu
     least = ["GPU idle", "GPU", *sorted(usual, key=lambda phase: usual[phase])]
 
-    def layout(heads: list[str], rows: list[list[str]], left: tuple[str, ...]) -> str:
-        if form == "markdown":
-            return text.markdown(heads, rows, left)
-        return fitted(heads, rows, left, width, least)
-
+    layout = partial(fitted, form=form, width=width, dispensable=least)
     gap = "\n\n"
     blocks = [heading(found)]
     if found.typical.steps:

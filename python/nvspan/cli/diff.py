@@ -15,7 +15,7 @@ from typing import Any, cast
 import nvspan
 from nvspan.answers.compare import SURE, compare, compare_steps, read_runs
 from nvspan.cli.common import many
-from nvspan.cli.common.options import CUDA, MANY, SELECTION, TABLE, names
+from nvspan.cli.common.options import CUDA, MANY, SELECTION, TABLE, names, percentage
 from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.cli.common.reading import (
     chosen_cuda,
@@ -47,20 +47,8 @@ with more by how runs do. Reports of Nsight Systems are recordings, too."""
 _COLORS = {"slower": "31", "faster": "32", "unsure": "33"}
 
 
-def _part(given: str) -> float:
-    try:
-        value = float(given.rstrip("%")) / (100 if given.endswith("%") else 1)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"must be a share such as 5% or 0.05, not {given!r}"
-        ) from None
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a finite share of 0 or more, not {given!r}")
-    return value
-
-
 def _certainty(given: str) -> float:
-    value = _part(given)
+    value = percentage(given)
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"must lie between 0 % and 100 %, not {given!r}")
     return value
@@ -154,7 +142,7 @@ def _parser() -> Parser:
     parser.option(
         "--threshold PERCENT",
         "ignore changes of the mean up to this: 5%% (the default) or 0.05",
-        type=_part,
+        type=percentage,
         default=0.05,
     )
     parser.option(
@@ -207,16 +195,14 @@ def _blocks(
     headings += ["change", f"{percent(options.confidence, 'g')} limits", "confidence", "verdict"]
     lines: list[str] = []
     colors: dict[int, str] = {}
-    width = width_of(sys.stdout)
     least = ["confidence", *headings[:2], headings[5]]
+    width = width_of(sys.stdout)
+    layout = partial(fitted, form=options.format, width=width, dispensable=least)
     for rows, last in ((steps, "step"), (ranges, "range")):
         if not rows:
             continue
         cells = [_cells(row) for row in rows]
-        if options.format == "markdown":
-            table = text.markdown([*headings, last], cells, ("verdict", last))
-        else:
-            table = fitted([*headings, last], cells, ("verdict", last), width, least)
+        table = layout([*headings, last], cells, ("verdict", last))
         for number, row in enumerate(rows, len(lines) + 1):
             if row["verdict"] in _COLORS:
                 colors[number] = _COLORS[row["verdict"]]

@@ -24,7 +24,7 @@ from nvspan.cli.common.reading import (
 from nvspan.nsight.nsys import compat as nsys_compat
 from nvspan.recording.nearest import hint
 from nvspan.report import emptiness, gpu, render, text, tree
-from nvspan.report.narrow import width_of
+from nvspan.report.narrow import fitted, width_of
 from nvspan.report.progress import Progress
 from nvspan.report.summary import COLUMNS, GROUPS, Summary, call_tree
 
@@ -101,8 +101,7 @@ def _compat(recording: nvspan.Recording, options: argparse.Namespace) -> str:
         ["" if value is None else text.printable(str(value)) for value in row.values()]
         for row in rows
     ]
-    layout = text.markdown if options.format == "markdown" else text.aligned
-    return layout(columns, cells, texts)
+    return fitted(columns, cells, texts, form=options.format)
 
 
 def _tree(options: argparse.Namespace, summary: Summary, lines: Sequence[tree.Line]) -> str:
@@ -196,7 +195,7 @@ def _show_job(parser: Parser, options: argparse.Namespace) -> int:
     status = _table(summary, options)
     if options.format == "csv" or not collectives or status:
         return status
-    return emit(f"\n{collectives_table(collectives, options.top, options.format == 'markdown')}")
+    return emit(f"\n{collectives_table(collectives, options.top, options.format)}")
 
 
 def main(argv: Sequence[str]) -> int:

@@ -43,7 +43,7 @@ def _show_job(parser: Parser, options: argparse.Namespace) -> int:
     if options.format == "csv":
         columns, rows = steps_csv(found)
         return emit(as_csv(rows[: options.top], columns, options.escape_formulas))
-    return emit(steps_table(found, options.top, options.format == "markdown"))
+    return emit(steps_table(found, options.top, options.format))
 
 
 def main(argv: Sequence[str]) -> int:

@@ -12,8 +12,9 @@ from nvspan.ranks.many import ManyRecordings
 from nvspan.ranks.steps import ManySteps
 from nvspan.recording import Recording
 from nvspan.recording.time_text import duration
+from nvspan.report.narrow import fitted
 from nvspan.report.summary import Summary
-from nvspan.report.text import aligned, markdown, printable
+from nvspan.report.text import printable
 
 MOST_NAMED = 10  # files that are named one by one
 _MOST_PHASES = 6
@@ -56,7 +57,7 @@ def unread_lines(job: ManyRecordings) -> list[str]:
     return lines
 
 
-def steps_table(steps: ManySteps, most: int | None = None, as_markdown: bool = False) -> str:
+def steps_table(steps: ManySteps, most: int | None = None, form: str = "table") -> str:
     """A line for each rank, the slowest first: its typical step, by phase."""
     rows = sorted(steps.ranks, key=lambda row: -row.median)
     shown = steps.phases[:_MOST_PHASES]
@@ -71,11 +72,11 @@ def steps_table(steps: ManySteps, most: int | None = None, as_markdown: bool = F
         for row in rows[:most]
     ]
     columns = ["rank", "steps", "median", "mean", "max", *map(printable, shown), "host"]
-    return (markdown if as_markdown else aligned)(columns, cells, ("host",))
+    return fitted(columns, cells, ("host",), form=form)
 
 
 def collectives_table(
-    rows: Sequence[Collective], most: int | None = None, as_markdown: bool = False
+    rows: Sequence[Collective], most: int | None = None, form: str = "table"
 ) -> str:
     """A line for each collective of each communicator, as `ManyRecordings.collectives` has them."""
     cells = [
@@ -93,8 +94,7 @@ def collectives_table(
     columns = ["count", "bytes", "total", *_OF_COLLECTIVES, "ranks", "communicator", "collective"]
     if rows and isinstance(rows[0], RankCollective):
         columns = ["rank", *columns]
-    layout = markdown if as_markdown else aligned
-    return layout(columns, cells, ("communicator", "collective"))
+    return fitted(columns, cells, ("communicator", "collective"), form=form)
 
 
 def _number(value: int | None) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Why a part of a recording, or a grouping of it, shows nothing: in sentences."""
+"""Messages for empty results: which filter or option excluded everything."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST = 8  # names that a sentence lists
 
 
 def unmatched(recording: Recording, patterns: Sequence[str] | None) -> list[str]:
-    """A sentence for each pattern of ``--filter`` that is like no name in the recording."""
+    """A sentence for each pattern of ``--filter`` that matches no name in the recording."""
     sentences = []
     domains, strings = recording._reader.domains(), recording.strings
     names = {
@@ -29,17 +29,15 @@ def unmatched(recording: Recording, patterns: Sequence[str] | None) -> list[str]
     for pattern in patterns or ():
         if any(fnmatchcase(n, pattern) or fnmatchcase(f"{d}:{n}", pattern) for d, n in names):
             continue
-        text = f"--filter '{printable(pattern)}' matches no name in the recording"
+        text = f"no range matches --filter '{printable(pattern)}'"
         wanted, colon, _ = pattern.partition(":")
         known = {domain for domain, _ in names}
         if colon and not any(fnmatchcase(domain, wanted) for domain in known):
-            text += f", which has no domain '{printable(wanted)}'"
+            text += f": the recording has no domain '{printable(wanted)}'"
             close = nearest(wanted, known)
-            text += f"; the nearest domain is '{printable(close[0])}'" if close else ""
         else:
             close = nearest(pattern, {n for _, n in names if n} | {f"{d}:{n}" for d, n in names})
-            text += f"; the nearest is '{printable(close[0])}'" if close else ""
-        sentences.append(text)
+        sentences.append(text + (f"; did you mean '{printable(close[0])}'?" if close else ""))
     return sentences
 
 

@@ -14,14 +14,20 @@ from nvspan.report import text
 from nvspan.report.narrow import fitted
 from nvspan.report.render import as_csv
 
-_COLUMNS = ("calls", "ops", "launches", "sum", "busy", "exclusive", "total", "mean", "median",
-            "min", "max", "std", "range_time")  # fmt: skip
-_BACKWARD = ("backward_ops", "backward_sum", "backward_busy")
-_NAMES = ("domain", "name", "kind")
+_COLUMNS = (
+    *("domain", "name", "kind", "calls", "ops", "launches", "sum", "busy", "exclusive"),
+    *("total", "mean", "median", "min", "max", "std", "range_time"),
+    *("backward_ops", "backward_sum", "backward_busy"),
+)
 _HEADINGS = {
-    "ops": "GPU ops", "total": "span", "mean": "span mean", "max": "span max",
-    "range_time": "CPU range", "backward_ops": "bwd ops", "backward_sum": "bwd sum",
-}  # fmt: skip
+    "ops": "GPU ops",
+    "total": "span",
+    "mean": "span mean",
+    "max": "span max",
+    "range_time": "CPU range",
+    "backward_ops": "bwd ops",
+    "backward_sum": "bwd sum",
+}
 _SHOWN = ("calls", "ops", "sum", "busy", "exclusive", "total", "mean", "max", "range_time")
 
 _DISPENSABLE = ("max", "mean", "exclusive", "total", "calls", "range_time", "backward_ops", "ops")
@@ -30,14 +36,16 @@ _DISPENSABLE = ("max", "mean", "exclusive", "total", "calls", "range_time", "bac
 def notes(found: Projection) -> Iterator[str]:
     """What the reader of the table should know."""
     if found.work == 0:
-        yield ("no work of a GPU is in this recording: 'nvspan nsys' traces kernels, and "
-               "device_range or annotate(device=True) times what a range launches")  # fmt: skip
+        yield (
+            "no work of a GPU is in this recording: 'nvspan nsys' traces kernels, and "
+            "device_range or annotate(device=True) times what a range launches"
+        )
         return
     if found.of_device_ranges:
         yield "no kernels were traced: these are the device ranges that each range asked for"
     if found.outside or found.unlaunched:
-        yield (f"{found.outside + found.unlaunched} of {found.work} pieces of work were launched "
-               "within no range")  # fmt: skip
+        count = found.outside + found.unlaunched
+        yield f"{count} of {found.work} pieces of work were launched within no range"
 
 
 def _cell(row: ProjectedRow, column: str) -> str:
@@ -53,11 +61,11 @@ def render(
     """The rows in a format of ``--format``; a table in `width` columns."""
     rows = found.rows[:top]
     if form == "json":
-        facts = {"work": found.work, "outside": found.outside, "unlaunched": found.unlaunched,
-                 "of_device_ranges": found.of_device_ranges}  # fmt: skip
-        return json.dumps({**facts, "rows": [row.as_dict() for row in rows]}, indent=1)
+        facts = ("work", "outside", "unlaunched", "of_device_ranges")
+        shown = {key: getattr(found, key) for key in facts}
+        return json.dumps({**shown, "rows": [row.as_dict() for row in rows]}, indent=1)
     if form == "csv":
-        return as_csv(rows, (*_NAMES, *_COLUMNS, *_BACKWARD), escape_formulas)
+        return as_csv(rows, _COLUMNS, escape_formulas)
     if not rows:
         return "no range launched work of a GPU"
     columns = list(_SHOWN)
@@ -70,9 +78,6 @@ def render(
         cells.append([*(_cell(row, column) for column in columns), name])
     headings = [*(_HEADINGS.get(column, column) for column in columns), "name"]
     more = len(found.rows) - len(rows)
-    if form == "markdown":
-        table = text.markdown(headings, cells, ("name",))
-    else:
-        least = [_HEADINGS.get(column, column) for column in _DISPENSABLE]
-        table = fitted(headings, cells, ("name",), width, least)
+    least = [_HEADINGS.get(column, column) for column in _DISPENSABLE]
+    table = fitted(headings, cells, ("name",), form=form, width=width, dispensable=least)
     return table + (f"\n... and {more} more" if more else "")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of plain text that fit: without the columns that matter least, with shorter names."""
+"""Tables that fit a terminal: without the columns that matter least, with shorter names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def fitted(
     headings: Sequence[str],
     rows: Sequence[Sequence[str]],
     left: Sequence[str],
-    width: int | None,
+    *,
+    form: str = "table",
+    width: int | None = None,
     dispensable: Sequence[str] = (),
 ) -> str:
     """The table of `text.aligned` in `width` columns; its last line says what it lacks.
@@ -35,11 +37,13 @@ def fitted(
     Args:
         headings, rows, left: as of `text.aligned`; the columns of `left` are names that may be
             shortened in their middle.
+        form: "markdown" gives the table of `text.markdown` instead, as wide as it is.
         width: None: as wide as the table is.
         dispensable: headings of columns to leave out, the least needed first.
     """
-    widths = [max([len(heading), *(len(row[i]) for row in rows)])
-              for i, heading in enumerate(headings)]  # fmt: skip
+    if form == "markdown":
+        return text.markdown(headings, rows, left)
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
     if width is None or _sum(widths) <= width:
         return text.aligned(headings, rows, left)
     names = {i for i, heading in enumerate(headings) if heading in left}
@@ -67,9 +71,12 @@ def _sum(widths: Sequence[int]) -> int:
 
 
 def _with_shorter_names(
-    headings: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str],
-    widths: list[int], width: int,
-) -> list[list[str]]:  # fmt: skip
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    left: Sequence[str],
+    widths: list[int],
+    width: int,
+) -> list[list[str]]:
     """The rows with names cut until they fit, the widest column first."""
     names = [i for i, heading in enumerate(headings) if heading in left]
     limits = list(widths)

@@ -96,7 +96,7 @@ def plain(summary: Summary, top: int | None = None, width: int | None = None) ->
         return "\n".join([*summary.notes, "no ranges"])
     columns = headings(summary)
     least = [column for column, _ in _DISPENSABLE]
-    table = fitted(columns, cells(summary, columns, rows), _LEFT, width, least)
+    table = fitted(columns, cells(summary, columns, rows), _LEFT, width=width, dispensable=least)
     return "\n".join([*summary.notes, table, *_more(summary, rows)])
 
 

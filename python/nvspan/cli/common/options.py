@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 from nvspan.cli.common.parser import group
 from nvspan.report.render import FORMATS
@@ -18,6 +19,17 @@ def names(text: str) -> list[str]:
     if found := [name for name in text.split(",") if name]:
         return found
     raise argparse.ArgumentTypeError("names of ranges, separated by commas, are needed")
+
+
+def percentage(text: str) -> float:
+    """A share of 1, of "5%" or "0.05"."""
+    try:
+        value = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a percentage such as 5%, not {text!r}")
+    return value
 
 
 def positive(text: str) -> int:
