@@ -45,14 +45,8 @@ def folder(tmp_path_factory):
     return folder
 
 
-def run(folder, *words, **options):
-    if not options:
-        return nvspan_done(*words, cwd=folder)
-    return subprocess.run(
-        [sys.executable, "-m", "nvspan", *map(str, words)], cwd=folder, env=clean_environment(),
-        text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
-        **{"capture_output": True, **options},
-    )  # fmt: skip
+def run(folder, *words):
+    return nvspan_done(*words, cwd=folder)
 
 
 def words_of(command, path):

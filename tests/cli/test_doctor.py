@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 
 import pytest
@@ -15,7 +14,7 @@ import pytest
 from helpers.compile import make
 from helpers.events import plain
 from helpers.script import script
-from helpers.traced import LIBRARY, clean_environment, needs_library, run_command
+from helpers.traced import LIBRARY, needs_library, nvspan_command, run_command
 from helpers.tree import ROOT, cpp_files, read
 from nvspan import doctor
 from nvspan._doctor import tools
@@ -25,15 +24,12 @@ NAMES = ["versions", "environment", "injection", "tool", "self-test", "libraries
          "device", "device", "nsys", "ncu", "toolkit", "packages"]  # fmt: skip
 
 
-def run(*arguments, env=None, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "nvspan", "doctor", *map(str, arguments)], capture_output=True,
-        text=True, env=clean_environment(env), check=False, timeout=120, **options,
-    )  # fmt: skip
+def run(*arguments, **options):
+    return nvspan_command("doctor", *arguments, **options)
 
 
-def report(*arguments, env=None, **options):
-    done = run("--json", *arguments, env=env, **options)
+def report(*arguments, **options):
+    done = run("--json", *arguments, **options)
     found = json.loads(done.stdout)
     assert done.returncode == (0 if found["ok"] else 1)
     return found

@@ -4,14 +4,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 import nvspan
 from helpers.events import plain
-from helpers.traced import clean_environment, needs_library, read_events
+from helpers.traced import needs_library, nvspan_command, python, read_events
 from nvspan import launch
 
 PROGRAM = """\
@@ -58,11 +55,8 @@ def folder(tmp_path):
 
 
 def command(folder, *words, stdin="", env=None):
-    environment = clean_environment({"PYTHONPATH": str(folder), **(env or {})})
-    return subprocess.run(
-        [sys.executable, "-m", "nvspan", *map(str, words)], env=environment, cwd=folder,
-        input=stdin, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+    environment = {"PYTHONPATH": str(folder), **(env or {})}
+    return nvspan_command(*words, env=environment, cwd=folder, input=stdin)
 
 
 def traced(folder, *words, **options):
@@ -148,10 +142,8 @@ def test_processes_below_have_nvspan_as_nvtx(folder):
 def test_the_options_of_the_interpreter_and_the_exit_code_are_kept(folder):
     code = "import sys; print(sys.flags.dev_mode, sys.argv, sys.path[0]); sys.exit(7)"
     for name in ("trace", "record"):
-        done = subprocess.run(
-            [sys.executable, "-X", "dev", "-m", "nvspan", name, "--as-nvtx", "-c", code, "x"],
-            env=clean_environment(), cwd=folder, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        words = (name, "--as-nvtx", "-c", code, "x")
+        done = python("-X", "dev", "-m", "nvspan", *words, cwd=folder)
         assert done.returncode == 7
         assert done.stdout.startswith("True ['-c', 'x'] ")
 

@@ -13,19 +13,16 @@ import sys
 import pytest
 
 import nvspan
-from helpers.traced import clean_environment, needs_library, read_events
+from helpers.traced import (
+    clean_environment,
+    needs_library,
+    nvspan_command,
+    python,
+    read_events,
+)
 from nvspan import launch
 
 SHOW = "import sys; print(sys.argv[1:])"
-
-
-def nvspan_command(*arguments, env=None, **options):
-    command = [sys.executable, "-m", "nvspan", *map(str, arguments)]
-    options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run(
-        command, env=clean_environment(env), capture_output=True, text=True, check=False,
-        timeout=60, **options,
-    )  # fmt: skip
 
 
 def trace(*arguments, **options):
@@ -173,10 +170,7 @@ def test_without_the_library_it_says_so():
     code = "import nvspan, nvspan.launch, nvspan.cli.trace as trace\n"
     code += "nvspan.__path__, nvspan._core.__file__ = [], '/nowhere/_core.so'\n"
     code += "raise SystemExit(trace.main(['-c', '']))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=clean_environment({launch.LIBRARY_VARIABLE: None}),
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = python("-c", code, env={launch.LIBRARY_VARIABLE: None})
     assert done.returncode == 1
     assert done.stderr == (
         "nvspan trace: nvspan was built without NVTX here, so it has no injection library "

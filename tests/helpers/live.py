@@ -65,11 +65,11 @@ def running(folder: Path, command: list[str] | str, mode: str = "armed", *, rank
         found.end()
 
 
-def paths(look: nvspan.live.look.Look) -> dict[str, str]:
-    """Of a look at one process: the open ranges of each thread, by the thread's name."""
+def paths(snapshot: nvspan.live.snapshot.Snapshot) -> dict[str, str]:
+    """Of a snapshot of one process: the open ranges of each thread, by the thread's name."""
     from nvspan.live.model import path_text
 
-    (process,) = look.processes
+    (process,) = snapshot.processes
     return {thread.name: path_text(thread.ranges) for thread in process.threads}
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from helpers import preloaded
 from helpers.recorded import record_command
-from helpers.traced import clean_environment
+from helpers.traced import clean_environment, python
 
 # Two threads, two domains, nesting across them, every simple payload, spans that overlap and one
 # that another thread ends, marks, a range that never ends and a pop of nothing.
@@ -78,10 +78,7 @@ def nvspan_done(*arguments: object, cwd=None, **variables) -> subprocess.Complet
             streams = [io.TextIOWrapper(io.BytesIO(said)).read()
                        for said in (done.stdout, done.stderr)]  # fmt: skip
             return subprocess.CompletedProcess(words, done.returncode, *streams)
-    return subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, env=environment,
-        timeout=120, check=False, cwd=cwd, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    return python(*words, env=variables, cwd=cwd)
 
 
 def run_nvspan(*arguments: object, check: int | None = 0, cwd=None) -> subprocess.CompletedProcess:

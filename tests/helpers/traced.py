@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -84,6 +85,25 @@ def clean_environment(extra: Mapping[str, str | None] | None = None) -> dict[str
     }
     change(made, extra)
     return made
+
+
+def python(
+    *words: object, env: Mapping[str, str | None] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """A new Python with these words, run to its end. `options` as for ``subprocess.run``, which
+    captures text, has no input and checks no exit code unless they say it."""
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    pipes |= {} if "input" in options else {"stdin": subprocess.DEVNULL}
+    return subprocess.run(
+        [sys.executable, *map(str, words)],
+        env=clean_environment(env),
+        **{**pipes, "text": True, "timeout": 120, "check": False, **options},
+    )
+
+
+def nvspan_command(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """``nvspan`` with these words, as `python` runs it."""
+    return python("-m", "nvspan", *words, **options)
 
 
 def run_command(

@@ -13,7 +13,7 @@ import pytest
 import nvspan
 from helpers.live import paths, running
 from helpers.recorded import record_command
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import needs_library, nvspan_command, python
 
 pytestmark = needs_library
 
@@ -31,10 +31,7 @@ for number, line in enumerate(sys.stdin):
 
 
 def told(command: str, *arguments: object) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "nvspan", command, *map(str, arguments)],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    done = nvspan_command(command, *arguments)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -62,10 +59,8 @@ def test_an_armed_recording_holds_no_events(tmp_path):
     ("value", "file"), [("armed", "nvspan-{pid}.nvspan"), ("armed:there.nvspan", "there.nvspan")]
 )
 def test_the_environment_arms_a_program(tmp_path, value, file):
-    environment = {**clean_environment(), "NVSPAN_RECORD": value}
     code = "import nvspan, os; nvspan.push_range('open'); print(os.getpid())"
-    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path, text=True,
-                          capture_output=True, check=True)  # fmt: skip
+    done = python("-c", code, env={"NVSPAN_RECORD": value}, cwd=tmp_path, check=True)
     found = nvspan.where(tmp_path / file.format(pid=done.stdout.strip()))
     assert [(p.mode, p.state, p.path) for p in found.processes] == [
         ("armed", "ended", ((None, "open"),))
@@ -86,8 +81,8 @@ def test_an_armed_process_records_from_attach_to_detach(tmp_path):
         step(run)  # line 0 is not recorded
         code, out, err = told("attach", run.pid)
         assert (code, err) == (0, "")
-        assert out == (f"{run.file}: asked; no thread of it has had an event since, and the next "
-                       "one obeys\n")  # fmt: skip
+        text = "request sent; it takes effect at the process's next NVTX event (none in 0.5 s)"
+        assert out == f"{run.file}: {text}\n"
         step(run)
         step(run)
         told("detach", run.pid)

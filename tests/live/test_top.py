@@ -17,7 +17,7 @@ import pytest
 
 from helpers.lines import next_line
 from helpers.live import running, wait_until
-from helpers.traced import needs_library
+from helpers.traced import needs_library, nvspan_command
 from nvspan.live.top.matrix import headline, process_lines, render, table
 from nvspan.live.top.sampling import Sampler
 
@@ -44,13 +44,8 @@ while True:
 """
 
 
-def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "nvspan", "top", *map(str, arguments)]
-
-
 def printed(*arguments: object, code: int = 0) -> str:
-    done = subprocess.run(command(*arguments), capture_output=True, text=True, timeout=120,
-                          check=False, stdin=subprocess.DEVNULL)  # fmt: skip
+    done = nvspan_command("top", *arguments)
     assert done.returncode == code, done.stderr
     return done.stdout if code == 0 else done.stderr
 
@@ -72,11 +67,11 @@ def test_shares_are_those_of_the_looks(tmp_path, mode):
         lead(run, sampler, [3, 1])
         window = sampler.window()
         (process,) = window.activities
-        assert window.looks == 5
+        assert window.samples == 5
         assert {row.range: row.shares for row in window.rows} == {
             (None, "step"): [0.8], ("data", "load"): [0.6], (None, "forward"): [0.2],
         }  # fmt: skip
-        assert [(tally.depth, tally.range[1], tally.looks, tally.innermost)
+        assert [(tally.depth, tally.range[1], tally.samples, tally.innermost)
                 for tally in process.threads[0][1].walk()] == [
             (0, "step", 4, 0), (1, "load", 3, 3), (1, "forward", 1, 1),
         ]  # fmt: skip
@@ -157,7 +152,7 @@ def test_a_process_that_is_killed_or_stopped_says_so(tmp_path):
         window = sampler.window()
         assert [each.process.state for each in window.activities][2] == "killed"
         assert window.verdict.text == "rank 2 was killed, in no range"
-        assert headline(window).startswith("5 processes, 1 killed, 0 looks in ")
+        assert headline(window).startswith("5 processes, 1 killed, 0 samples in ")
         assert table(window).rows[0] == ["state", "", "", "", "", "killed", "", ""]
 
 
@@ -180,11 +175,11 @@ def test_one_window_as_text(tmp_path):
     ):
         text = printed("--once", "--interval", 0.2, tmp_path)
         one = printed("--once", "--interval", 0.2, first.pid)
-    text = re.sub(r"\d+ looks in [\d.]+ m?s", "N looks in TIME", text)
+    text = re.sub(r"\d+ samples in [\d.]+ m?s", "N samples in TIME", text)
     assert (
         re.sub(r"for \d+ ms", "for TIME", text)
         == """\
-2 processes, N looks in TIME
+2 processes, N samples in TIME
 cannot tell: no range is known as a collective; name those that wait with --waits
 
 range            change  per s  rank 0  rank 1
@@ -221,8 +216,9 @@ def test_one_window_as_json(tmp_path):
 
 def test_json_goes_on_line_by_line_until_it_is_interrupted(tmp_path):
     with running(tmp_path, PARKED.format(name="forward", domain="model")) as run:
+        words = ("--json", "--interval", "0.1", str(run.pid))
         with subprocess.Popen(
-            command("--json", "--interval", 0.1, run.pid), stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "nvspan", "top", *words], stdout=subprocess.PIPE, text=True
         ) as top:
             lines = [json.loads(next_line(top)) for _ in range(3)]
             top.send_signal(signal.SIGINT)
@@ -306,7 +302,6 @@ def test_wrong_arguments_are_named(tmp_path):
     assert printed("x.nvspan", code=1) == (
         "nvspan top: it needs a terminal; --once and --json print what they see\n")  # fmt: skip
     (tmp_path / "x.nvspan").write_bytes(b"no recording" * 1000)
-    done = subprocess.run(command("--once", "--interval", 0.1, tmp_path), capture_output=True,
-                          text=True, check=False)  # fmt: skip
+    done = nvspan_command("top", "--once", "--interval", 0.1, tmp_path)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (
         1, f"{tmp_path / 'x.nvspan'}: it is not a recording of nvspan")  # fmt: skip

@@ -41,11 +41,11 @@ def shown(tmp_path):
 def test_ranges_by_processes_and_stuck_threads(shown):
     screen, _ = shown
     lines = screen.screen("stuck: rank 0", "q quit")
-    lines = [re.sub(r"\d+ looks in [\d.]+ m?s", "N looks in TIME", line) for line in lines if line]
+    lines = [re.sub(r"\d+( samples in) [\d.]+ m?s", r"N\1 TIME", line) for line in lines if line]
     lines = [re.sub(r"for [\d.]+ m?s", "for TIME", line) for line in lines]
     lines[7:9] = sorted(lines[7:9])  # they are stuck for nearly the same time
     assert lines == [
-        "nvspan top: 2 processes, N looks in TIME",
+        "nvspan top: 2 processes, N samples in TIME",
         "cannot tell: no range is known as a collective; name those that wait with --waits",
         "range           change per s rank 0 rank 1",
         "events a second          0.0    0.0    0.0",

@@ -7,15 +7,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from contextlib import ExitStack
 
 import pytest
 
 import nvspan
 from helpers.live import essential, paths, running, wait_until
-from helpers.traced import needs_library
+from helpers.traced import needs_library, nvspan_command
 from nvspan.live.judge import Waits
 from nvspan.live.samples import Samples
 
@@ -36,8 +34,7 @@ LOCKED = IN_A_STEP.format(
 
 
 def shown(*arguments: object) -> str:
-    command = [sys.executable, "-m", "nvspan", "where", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = nvspan_command("where", *arguments)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -307,5 +304,5 @@ def test_a_process_that_ends_while_it_is_looked_at_was_not_killed(tmp_path):
                 return found
 
         samples.files = ending = Ending()
-        (process,) = samples.look(Waits(())).processes
+        (process,) = samples.snapshot(Waits(())).processes
         assert (process.state, ending.samples) == ("ended", 2)

@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from helpers.reported import recording_of, run_nvspan
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import needs_library, python
 
 pytestmark = needs_library
 
@@ -66,10 +64,7 @@ print("read", seen)
 @pytest.mark.parametrize("part", range(4))
 def test_damaged_recordings_give_reports(part, tmp_path):
     given = [TRY, recording_of(), tmp_path, 100 * part, 100 * part + 100]
-    done = subprocess.run(
-        [sys.executable, "-c", *map(str, given)], capture_output=True, text=True,
-        env=clean_environment(), timeout=300, check=False,
-    )  # fmt: skip
+    done = python("-c", *given, timeout=300)
     assert done.returncode == 0, f"seed {done.stdout.split()[-1:]}: {done.stderr[-3000:]}"
     words = done.stdout.split()
     assert words[-2] == "read"

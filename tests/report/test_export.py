@@ -10,7 +10,6 @@ import json
 import re
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 
 import pytest
@@ -21,7 +20,7 @@ from helpers.compile import build
 from helpers.packages import needs
 from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
-from helpers.traced import needs_library
+from helpers.traced import needs_library, python
 from helpers.tree import ROOT
 from nvspan.export import tables
 from nvspan.nsight import sqlite
@@ -315,9 +314,7 @@ def test_without_pyarrow_it_says_how_to_get_it(tmp_path):
     block = (
         "import sys; sys.modules['pyarrow'] = None; from nvspan.cli import main; main(sys.argv[1:])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", block, "export", recording_of(), "--format", "parquet",
-         "-o", str(tmp_path / "x.parquet")], capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    parquet = ("--format", "parquet", "-o", tmp_path / "x.parquet")
+    done = python("-c", block, "export", recording_of(), *parquet)
     assert done.returncode == 1
     assert done.stderr == ("nvspan export: parquet needs pyarrow: pip install 'nvspan[parquet]'\n")

@@ -22,7 +22,7 @@ import nvspan
 from helpers.lines import read_all
 from helpers.packages import needs
 from helpers.reported import recording_of, run_nvspan
-from helpers.traced import clean_environment
+from helpers.traced import clean_environment, nvspan_command
 from nvspan.export import tables
 from nvspan.nsight import sqlite
 from nvspan.report import page, viewer
@@ -219,11 +219,7 @@ def test_warnings_have_no_control_characters():
         "import warnings; from nvspan._runtime.warnings import warn_once\n"
         "warn_once('topic', 'said \\x1b[31m of \\x85')\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "nvspan", "trace", "-o", os.devnull, "-c", code],
-        env={**clean_environment(), "NVSPAN_CHECK": "1"}, capture_output=True, text=True,
-        check=False, timeout=60,
-    )  # fmt: skip
+    done = nvspan_command("trace", "-o", os.devnull, "-c", code, env={"NVSPAN_CHECK": "1"})
     assert "d\\x1b]0;t\\x07" in done.stderr
     assert "n\\x9b31m" in done.stderr
     assert "said \\x1b[31m of \\x85" in done.stderr

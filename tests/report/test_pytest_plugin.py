@@ -4,13 +4,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 import nvspan
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import needs_library, python
 from nvspan.testing import LiveRecording
 
 pytestmark = needs_library
@@ -56,16 +53,13 @@ EDITABLE = (
     "ignore:Module already imported so cannot be rewritten; _editable:"
     "pytest.PytestAssertRewriteWarning"
 )
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 
 
 def run_pytest(folder, *arguments):
     (folder / "test_it.py").write_text(TESTS)
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error",
-         "-W", EDITABLE, "--rootdir", str(folder), *arguments, "test_it.py"],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=120,
-        env=clean_environment(),
-    )  # fmt: skip
+    strict = ("-W", "error", "-W", EDITABLE, "--rootdir", folder)
+    return python(*PYTEST, *strict, *arguments, "test_it.py", cwd=folder)
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["each", "session"])
@@ -99,10 +93,7 @@ def test_the_plugin_costs_nothing_that_is_not_asked_for(tmp_path):
         "    assert not [m for m in sys.modules if m.startswith(('nvspan.report', 'nvspan.cli'))]\n"
         "    import nvspan\n    assert not nvspan.is_active()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"],
-        cwd=tmp_path, capture_output=True, text=True, env=clean_environment(), check=False,
-    )  # fmt: skip
+    done = python(*PYTEST, "test_it.py", cwd=tmp_path)
     assert "1 passed" in done.stdout, done.stdout
 
 

@@ -10,7 +10,6 @@ import json
 import math
 import os
 import statistics
-import subprocess
 import sys
 
 import pytest
@@ -21,7 +20,7 @@ from helpers.packages import needs
 from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.terminal import on_a_terminal
-from helpers.traced import needs_library
+from helpers.traced import needs_library, nvspan_command
 from nvspan.recording.time_text import duration
 from nvspan.report import render
 from nvspan.report.summary import Summary
@@ -293,10 +292,7 @@ def test_a_narrow_terminal_shows_names_beside_the_figures_of_the_gpu(tmp_path, m
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_result_that_cannot_be_written_is_one_line():
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "nvspan", "stats", recording_of()], stdout=full,
-            stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
+        done = nvspan_command("stats", recording_of(), stdout=full)
     assert done.returncode == 1
     assert done.stderr == "nvspan: cannot write to standard output: No space left on device\n"
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 import colorsys
 import re
 import socket
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 
@@ -19,7 +17,7 @@ from helpers.browser import page
 from helpers.packages import needs
 from helpers.perfetto_ui import opened
 from helpers.reported import PROGRAM, recording_of, run_nvspan
-from helpers.traced import needs_library
+from helpers.traced import needs_library, python
 from helpers.viewing import get, viewing
 from nvspan.export import perfetto
 from nvspan.report import viewer_start
@@ -149,10 +147,7 @@ def test_without_the_viewer_the_trace_is_written(tmp_path):
         "import sys; from nvspan.report import viewer; viewer.ui_folder = lambda: None\n"
         "from nvspan.cli import main; main(sys.argv[1:])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", block, "view", recording_of(PROGRAM)], cwd=tmp_path,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = python("-c", block, "view", recording_of(PROGRAM), cwd=tmp_path)
     (written,) = tmp_path.iterdir()
     assert done.returncode == 1
     assert done.stderr.splitlines()[0] == f"wrote {written.name}"

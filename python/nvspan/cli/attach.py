@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from nvspan._runtime.warnings import plain_text
 from nvspan.cli.common.parser import parser_of
-from nvspan.live.control import ask
+from nvspan.live.control import send_request
 from nvspan.recorder import mode_config
 
 _ATTACH = """\
@@ -31,7 +31,7 @@ def _ask(parser: argparse.ArgumentParser, targets: list[str], mode: str, size: i
     code = 0
     for target in targets:
         try:
-            answers = ask(target, mode, size)
+            answers = send_request(target, mode, size)
         except (ValueError, OSError) as error:
             print(f"{parser.prog}: {plain_text(str(error))}", file=sys.stderr)
             code = 1

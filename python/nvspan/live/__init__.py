@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What processes are in now, read from the files of their recordings while they run, are stopped or
-are dead. It never asks the processes themselves, but to change their recorder's mode.
+"""Live state of running, stopped or dead processes, read from their recordings. Never interrupts a
+process.
 
-Start with `model.py`, the processes; `samples.py` reads them and owns their state, `judge.py` says
-which one holds the others back, `look.py` is the result and its text.
+Start with `model.py`, the processes; `samples.py` reads them and owns their state, `judge.py` finds
+the one that blocks the others, `snapshot.py` is the result and its text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-    from nvspan.live.look import Look
+    from nvspan.live.snapshot import Snapshot
 
 
 def where(
@@ -22,7 +22,7 @@ def where(
     interval: float = 0.2,
     samples: int = 2,
     waits: Iterable[str] = (),
-) -> Look:
+) -> Snapshot:
     """What each thread of each process is in now, and which process the others wait for.
 
     The processes need nvspan's recorder, in any mode: ``NVSPAN_RECORD=armed`` costs least. They may
@@ -62,4 +62,4 @@ def where(
     if samples > 1:
         found.start()
         time.sleep(interval * (samples - 1))
-    return found.look(Waits(waits))
+    return found.snapshot(Waits(waits))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which process NCCL's operations wait for on the GPUs, where its plugin tells how far they are."""
+"""Find the process that NCCL's operations wait for on the GPUs, from what its plugin reports."""
 
 from __future__ import annotations
 

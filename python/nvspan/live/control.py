@@ -16,13 +16,13 @@ class Answer(NamedTuple):
     """What became of a request to one recording."""
 
     file: str  #: the recording
-    #: "obeyed"; "waiting": no thread of the process has had an event since, and the next one obeys;
-    #: "refused"; "failed"
+    #: "obeyed"; "waiting": no thread of the process has had an event since the request, which takes
+    #: effect at the next one; "refused"; "failed"
     kind: str
     text: str  #: the same in a sentence
 
 
-def ask(target: str, mode: str, ring_bytes: int = 0, wait: float = _WAIT) -> list[Answer]:
+def send_request(target: str, mode: str, ring_bytes: int = 0, wait: float = _WAIT) -> list[Answer]:
     """Asks the process of a recording, or with this id.
 
     Args:
@@ -41,7 +41,8 @@ def ask(target: str, mode: str, ring_bytes: int = 0, wait: float = _WAIT) -> lis
         kind, why = _reader.live_ask(os.fsencode(path), mode, ring_bytes, int(wait * 1e9))
         text = {
             "obeyed": f"it is {mode} now",
-            "waiting": "asked; no thread of it has had an event since, and the next one obeys",
+            "waiting": "request sent; it takes effect at the process's next NVTX event (none in "
+            f"{wait:g} s)",
             "refused": "refused: the recording is of mode stats, or others may write its file",
             "failed": why,
         }[kind]

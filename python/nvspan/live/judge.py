@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which process the others wait for; where nothing tells them apart, that it cannot be told."""
+"""Find the process that blocks a job, or explain why none can be singled out."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ class Waits:
         self._names = {name for name in given if not name.endswith(":")}
         self._domains = DOMAINS | {name[:-1] for name in given if name.endswith(":")}
 
-    def is_wait(self, of: Range) -> bool:
+    def is_wait(self, range: Range) -> bool:
         """Whether a process in this range waits for others."""
-        domain, name = of
+        domain, name = range
         if domain in self._domains or name in self._names:
             return True
         return name is not None and _COLLECTIVE.search(name) is not None
 
-    def of(self, process: Process) -> Range | None:
+    def outermost_wait(self, process: Process) -> Range | None:
         """The outermost wait that its main thread is in."""
         ranges = process.main.ranges if process.main is not None else ()
         return next((each for each in ranges if self.is_wait(each)), None)
@@ -114,7 +114,7 @@ def judge(processes: Sequence[Process], waits: Waits, took: float) -> Verdict:
     still = [process for process in there if not process.moved]
     if not still:
         return Verdict("moving", [], "nothing is stuck: every process moved between two looks")
-    waiting = [process for process in still if waits.of(process) is not None]
+    waiting = [process for process in still if waits.outermost_wait(process) is not None]
     if waiting:
         return _by_waits(there, waiting, waits)
     return _by_minority(there, moving, still)
@@ -122,7 +122,7 @@ def judge(processes: Sequence[Process], waits: Waits, took: float) -> Verdict:
 
 def _by_collectives(there: list[Process], waits: Waits) -> Verdict | None:
     """By what the GPUs say of NCCL's operations; None: nothing."""
-    in_wait = [p for p in there if not p.moved and waits.of(p) is not None]
+    in_wait = [p for p in there if not p.moved and waits.outermost_wait(p) is not None]
     found = held_back(there)
     if found is None or any(process in in_wait for process in found.processes):
         return None
@@ -144,7 +144,7 @@ def _by_halted(there: list[Process], halted: list[Process]) -> Verdict:
 def _by_waits(there: list[Process], waiting: list[Process], waits: Waits) -> Verdict:
     in_wait = set(map(id, waiting))
     rest = [process for process in there if id(process) not in in_wait]
-    kinds = {waits.of(process) for process in waiting}
+    kinds = {waits.outermost_wait(process) for process in waiting}
     where = ", ".join(sorted(path_text([kind]) for kind in kinds if kind is not None))
     if not rest:
         if len(kinds) == 1:
@@ -152,7 +152,7 @@ def _by_waits(there: list[Process], waiting: list[Process], waits: Waits) -> Ver
         return _cannot(f"the processes wait in different collectives: {where}")
     if len(kinds) != 1:
         return _cannot(f"{names(waiting)} wait in different collectives: {where}")
-    if any(waits.of(process) is not None for process in rest):
+    if any(waits.outermost_wait(process) is not None for process in rest):
         return _cannot("processes went through collectives between two looks")
     if 2 * len(rest) >= len(there):
         return _cannot(

@@ -89,6 +89,9 @@ def recordings_of(pid: int) -> list[str]:
             maps = file.read().decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         raise ProcessLookupError(f"there is no process {pid}") from None
+    except PermissionError:
+        why = "permission denied; run as the same user or as root"
+        raise PermissionError(f"cannot inspect process {pid}: {why}") from None
     found: dict[str, None] = {}
     for line in maps.splitlines():
         fields = line.split(None, 5)

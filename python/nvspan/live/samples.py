@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two samples of recordings and of ``/proc``, compared: the state of their processes."""
+"""Sample each process twice and combine the recordings with ``/proc``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import os
 import time
 
 from nvspan.live import process as system
-from nvspan.live.look import Look
 from nvspan.live.model import Process, Thread
+from nvspan.live.snapshot import Snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _MOST_TIMED = 256  # processes of which each thread's CPU time is read
 
 
 class Samples:
-    """The recordings at `paths`, sampled by `start` and again by `look`."""
+    """The recordings at `paths`, sampled by `start` and again by `snapshot`."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         from nvspan import _reader
@@ -50,7 +50,7 @@ class Samples:
                 if found is not None:
                     self._times[thread.tid] = found[1]
 
-    def look(self, waits: Waits) -> Look:
+    def snapshot(self, waits: Waits) -> Snapshot:
         """Takes the last sample: the processes now, and what moved since `start`, if that was."""
         last, gone = self._sample_at_rest()
         took = 0.0 if self._first is None else max(time.monotonic() - self._since, 1e-9)
@@ -65,7 +65,7 @@ class Samples:
             self._add_state(process, header, found.closed, gone, took)
             processes.append(process)
         processes.sort(key=lambda of: (of.rank is None, of.rank or 0, of.host, of.pid))
-        return Look(processes, problems, took, waits)
+        return Snapshot(processes, problems, took, waits)
 
     def _is_here(self, header: LiveHeader) -> bool:
         return header.boot_id.strip() == self._boot

@@ -8,8 +8,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from nvspan.live.look import device_lines
 from nvspan.live.model import label, path_text
+from nvspan.live.snapshot import device_lines
 from nvspan.recording.statistics import median
 from nvspan.recording.time_text import age
 from nvspan.report.text import aligned, printable, shortened
@@ -71,8 +71,8 @@ def headline(window: Window) -> str:
     others = "".join(f", {n:,} {state}" for state, n in states.items() if state not in _RUN)
     step = "" if window.step is None else f"; a step is {printable(label(window.step))}"
     return (
-        f"{count:,} {'process' if count == 1 else 'processes'}{others}, {window.looks:,} looks in "
-        f"{age(window.interval * 1e9)}{step}"
+        f"{count:,} {'process' if count == 1 else 'processes'}{others}, "
+        f"{window.samples:,} samples in {age(window.interval * 1e9)}{step}"
     )
 
 
@@ -171,7 +171,7 @@ def process_lines(window: Window, of: Activity) -> list[str]:
         lines += ["", f"{name} {tid}: {path_text(thread.ranges) if thread else ''}{about}"]
         for tally in root.walk():
             rate = _rate(tally.begun / window.interval, at_least=tally.begun_at_least)
-            own, inner = (share_cell(looks / of.looks) for looks in (tally.looks, tally.innermost))
+            own, inner = (share_cell(n / of.samples) for n in (tally.samples, tally.innermost))
             indent = "  " * (tally.depth + 1)
             lines.append(f"{own:>5} {inner:>5} {rate:>9}/s  {indent}{label(tally.range)}")
     return [printable(line) for line in lines]

@@ -10,9 +10,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from nvspan.live.judge import Waits
-from nvspan.live.look import Look
 from nvspan.live.process import paths_of
 from nvspan.live.samples import Samples
+from nvspan.live.snapshot import Snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Tally:
     """The samples of a range: on one path of a thread, or wherever it was open."""
 
     range: Range
-    looks: int = 0  #: the samples in which it was open, once for each thread
+    samples: int = 0  #: the samples in which it was open, once for each thread
     begun: int = 0  #: how often it was seen to begin
     innermost: int = 0  #: the samples in which no range was within it; of a path alone
     depth: int = 1 << 30  #: how many ranges are around it, at least
@@ -40,16 +40,16 @@ class Tally:
     @property
     def begun_at_least(self) -> bool:
         """It may have begun more often: it was open too briefly to be seen each time."""
-        return self.begun > 0 and self.looks < _MIN_SAMPLES * self.begun
+        return self.begun > 0 and self.samples < _MIN_SAMPLES * self.begun
 
-    def as_dict(self, looks: int) -> dict[str, Any]:
-        """For JSON: shares of `looks`."""
+    def as_dict(self, samples: int) -> dict[str, Any]:
+        """For JSON: shares of `samples`."""
         return {
             **_named(self.range),
-            "share": self.looks / looks,
-            "innermost": self.innermost / looks,
+            "share": self.samples / samples,
+            "innermost": self.innermost / samples,
             "begun": self.begun,
-            "children": [child.as_dict(looks) for child in self.children],
+            "children": [child.as_dict(samples) for child in self.children],
         }
 
     def walk(self) -> Iterator[Tally]:
@@ -67,13 +67,13 @@ def _paths(nodes: Sequence[tuple[int, Range, int, int]]) -> Tally:
     """The root of a thread's ranges, of what `LiveFiles.take` has of it: the index of the parent,
     which comes before, the range, the samples in which it was the innermost one, the starts."""
     found = [Tally((None, None), depth=-1)]
-    for parent, of, looks, begun in nodes[1:]:
-        found.append(Tally(of, looks, begun, looks, found[parent].depth + 1))
+    for parent, of, samples, begun in nodes[1:]:
+        found.append(Tally(of, samples, begun, samples, found[parent].depth + 1))
     for (parent, *_), tally in reversed(list(zip(nodes, found, strict=True))[1:]):
-        tally.children.sort(key=lambda child: -child.looks)
-        found[parent].looks += tally.looks
+        tally.children.sort(key=lambda child: -child.samples)
+        found[parent].samples += tally.samples
         found[parent].children.append(tally)
-    found[0].children.sort(key=lambda child: -child.looks)
+    found[0].children.sort(key=lambda child: -child.samples)
     return found[0]
 
 
@@ -86,7 +86,7 @@ def _by_range(threads: Iterable[Tally]) -> dict[Range, Tally]:
             tally = found.setdefault(child.range, Tally(child.range))
             tally.depth = min(tally.depth, child.depth)
             if child.range not in around:
-                tally.looks += child.looks
+                tally.samples += child.samples
                 tally.begun += child.begun
             add(child, (*around, child.range))
 
@@ -100,7 +100,7 @@ class Activity:
 
     Attributes:
         process: its last state: `nvspan.live.model.Process`.
-        looks: how often it was sampled.
+        samples: how often it was sampled.
         threads: the id and the root of the ranges of each thread.
         ranges: the `Tally` of each range in all its threads.
         events: how many its threads had.
@@ -108,9 +108,9 @@ class Activity:
         stuck: its threads that are in a range and had no event for long.
     """
 
-    def __init__(self, process: Process, looks: int, taken: Sequence[Any]) -> None:
+    def __init__(self, process: Process, samples: int, taken: Sequence[Any]) -> None:
         self.process = process
-        self.looks = looks
+        self.samples = samples
         self.threads: list[tuple[int, Tally]] = [(tid, _paths(nodes)) for tid, _, nodes in taken]
         self.ranges = _by_range([root for _, root in self.threads])
         self.events = sum(thread.moved for thread in process.threads)
@@ -119,7 +119,7 @@ class Activity:
 
     def share(self, of: Range) -> float:
         """In what share of the samples it was open; two threads in it all the while make 2."""
-        return self.ranges[of].looks / self.looks if of in self.ranges and self.looks else 0.0
+        return self.ranges[of].samples / self.samples if of in self.ranges and self.samples else 0.0
 
     @property
     def main_ranges(self) -> dict[Range, Tally]:
@@ -136,7 +136,7 @@ class Activity:
             "steps_at_least": self.steps is not None and self.steps[1],
             "stuck": [thread.tid for thread in self.stuck],
             "shares": [
-                {"tid": tid, "ranges": [child.as_dict(self.looks) for child in root.children]}
+                {"tid": tid, "ranges": [child.as_dict(self.samples) for child in root.children]}
                 for tid, root in self.threads
             ],
         }
@@ -182,10 +182,10 @@ class Row:
 
 
 @dataclass(eq=False)
-class Window(Look):
-    """What processes did in the `interval` between two looks."""
+class Window(Snapshot):
+    """What processes did in the `interval` between two samples."""
 
-    looks: int  #: how often they were sampled in it
+    samples: int  #: how often they were sampled in it
     activities: list[Activity]  #: each process, in the order of `processes`
     step: Range | None  #: the range that counts as a step; None: none does
     rows: list[Row] = field(init=False)  #: the one with the largest share first
@@ -199,7 +199,7 @@ class Window(Look):
         """For JSON: shares of 1, times in seconds but those of threads in ns."""
         return {
             "seconds": self.interval,
-            "looks": self.looks,
+            "looks": self.samples,
             "step": None if self.step is None else _named(self.step),
             "verdict": self.verdict.as_dict(),
             "ranges": [row.as_dict(self.interval) for row in self.rows],
@@ -258,25 +258,25 @@ class Sampler:
         self._restart()
 
     def _restart(self) -> None:
-        self._looks = 0
+        self._taken = 0
         self._samples.start()
 
     def watch(self, seconds: float, fd: int = -1) -> bool:
         """Samples for so long, or until `fd` can be read: then it returns True before."""
         end = time.monotonic() + seconds
-        self._looks += self._samples.files.watch(self._interval, int(seconds * 1e9), fd)
+        self._taken += self._samples.files.watch(self._interval, int(seconds * 1e9), fd)
         return time.monotonic() < end
 
     def window(self) -> Window:
         """What was seen since the last window, or since it began."""
-        look = self._samples.look(self._waits)
+        snapshot = self._samples.snapshot(self._waits)
         taken = dict(zip(self._samples.paths, self._samples.files.take(), strict=True))
-        activities = [Activity(of, self._looks, taken[of.file]) for of in look.processes]
+        activities = [Activity(of, self._taken, taken[of.file]) for of in snapshot.processes]
         step = self._find_step(activities)
-        window = Window(**vars(look), looks=self._looks, activities=activities, step=step)
+        window = Window(**vars(snapshot), samples=self._taken, activities=activities, step=step)
         self._compare(window)
         for each in activities:
-            self._find_stuck(each, look.interval)
+            self._find_stuck(each, snapshot.interval)
             if step is not None:
                 tally = each.ranges.get(step, Tally(step))
                 each.steps = (tally.begun, tally.begun_at_least)

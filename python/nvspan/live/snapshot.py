@@ -29,7 +29,7 @@ _DEVICE = {
 
 
 @dataclass(eq=False)
-class Look:
+class Snapshot:
     """What processes were in. As text, it is what ``nvspan where`` prints.
 
     Attributes:
