@@ -15,6 +15,19 @@ from nvspan import _reader
 Call = tuple[int, int, str]  # start, end, name
 
 
+def put(writer: _reader.ExternalWriter, thread: int, domain: int, calls: Sequence[Call], **fields):
+    """Nested ranges of a thread, each a call; `fields` as for ``ExternalWriter.ranges``."""
+    for start, end, name in calls:
+        writer.ranges(
+            thread,
+            domain,
+            array("q", [start]),
+            array("q", [end]),
+            name=writer.strings([name]),
+            **fields,
+        )
+
+
 def written(
     path: Path,
     forward: Sequence[Call],
@@ -28,12 +41,8 @@ def written(
         thread = writer.thread(process, 1)
         domain = writer.domain(process, domain_name)
         writer.category(domain, 5, "backward")
-        for start, end, name in forward:
-            writer.ranges(thread, domain, array("q", [start]), array("q", [end]),
-                          name=writer.strings([name]))  # fmt: skip
-        for start, end, name in backward:
-            writer.ranges(thread, domain, array("q", [start]), array("q", [end]), kind="start_end",
-                          name=writer.strings([name]), category=5)  # fmt: skip
+        put(writer, thread, domain, forward)
+        put(writer, thread, domain, backward, kind="start_end", category=5)
         for start, end, name in device:
             writer.device_ranges(process, domain, array("q", [start]), array("q", [end]), device=0,
                                  stream=7, name=writer.strings([name]))  # fmt: skip

@@ -13,7 +13,7 @@ import pytest
 
 import nvspan
 from helpers.page_data import data_of, paths_of, tracks_of
-from helpers.written import written
+from helpers.written import put, written
 from nvspan import _reader
 from nvspan.report import page
 from nvspan.report.page import data
@@ -97,9 +97,8 @@ def test_levels_and_tracks_past_the_limits_are_counted(tmp_path):
         domain = writer.domain(process, None)
         for tid in range(3):
             thread = writer.thread(process, tid + 1)
-            for depth in range(5):
-                writer.ranges(thread, domain, array("q", [depth]), array("q", [100 - depth]),
-                              name=writer.strings([f"level {depth}"]))  # fmt: skip
+            levels = [(depth, 100 - depth, f"level {depth}") for depth in range(5)]
+            put(writer, thread, domain, levels)
     timeline = timeline_of(nvspan.read(path), levels=3, tracks=2)
     assert timeline["note"] == (
         "4 ranges at great depth are not drawn. "
@@ -150,8 +149,7 @@ def test_launches_lead_from_the_thread_to_the_stream(tmp_path):
     with _reader.ExternalWriter(os.fsencode(path)) as writer:
         process = writer.process(77)
         thread, domain = writer.thread(process, 5, "main"), writer.domain(process, "d")
-        writer.ranges(thread, domain, array("q", [100]), array("q", [200]),
-                      name=writer.strings(["launches"]))  # fmt: skip
+        put(writer, thread, domain, [(100, 200, "launches")])
         writer.device_ranges(
             process, domain, array("q", [300, 500]), array("q", [400, 600]), device=0, stream=7,
             name=writer.strings(["kernel", "replayed"]), correlation=array("Q", [1, 2]),
@@ -222,8 +220,8 @@ def test_ranges_without_a_name_are_on_the_page(tmp_path):
     with _reader.ExternalWriter(os.fsencode(path)) as writer:
         process = writer.process(77)
         thread, domain = writer.thread(process, 1), writer.domain(process, "d")
-        writer.ranges(thread, domain, array("q", range(0, 1000, 100)),
-                      array("q", range(50, 1050, 100)))  # fmt: skip
+        starts, ends = (array("q", range(first, 1000 + first, 100)) for first in (0, 50))
+        writer.ranges(thread, domain, starts, ends)
     held = data_of(page.html(nvspan.read(path)))
     ((_, levels),) = tracks_of(held["timeline"])
     assert len(levels[0]) == 10

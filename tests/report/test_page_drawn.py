@@ -13,6 +13,7 @@ import pytest
 import nvspan
 from helpers.browser import page as browser_page
 from helpers.drawn import drawn, settle
+from helpers.written import put
 from nvspan import _reader
 from nvspan.report import page
 
@@ -30,16 +31,12 @@ def write(path):
         domain = writer.domain(process, "d")
         writer.category(domain, 3, "io")
 
-        def ranges(thread, start, end, name, **more):
-            writer.ranges(thread, domain, array("q", [start]), array("q", [end]),
-                          name=writer.strings([name]), **more)  # fmt: skip
-
-        for depth in range(DEEP):
-            ranges(deep, depth, WHOLE - depth, f"level {depth}")
-        ranges(main, 0, 400, "outer", color=TOMATO)
-        ranges(main, 100, 300, "inner", category=3, payload=42)
-        ranges(main, 500, 600, "inner", category=3, payload=43)
-        ranges(main, 700, 1000, "outer", color=TOMATO)
+        levels = [(depth, WHOLE - depth, f"level {depth}") for depth in range(DEEP)]
+        put(writer, deep, domain, levels)
+        put(writer, main, domain, [(0, 400, "outer")], color=TOMATO)
+        put(writer, main, domain, [(100, 300, "inner")], category=3, payload=42)
+        put(writer, main, domain, [(500, 600, "inner")], category=3, payload=43)
+        put(writer, main, domain, [(700, 1000, "outer")], color=TOMATO)
         writer.marks(
             main, domain, array("q", [50, 650]), name=writer.strings(["tick"] * 2), color=GOLD
         )

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import colorsys
 import os
-from array import array
 
 import pytest
 
@@ -14,6 +13,7 @@ import nvspan
 from helpers.browser import page as browser_page
 from helpers.drawn import drawn, opened, painted, settle
 from helpers.reported import recording_of
+from helpers.written import put
 from nvspan import _reader
 from nvspan.report import page
 
@@ -36,9 +36,9 @@ def report(tmp_path_factory):
         for tid in range(THREADS):
             thread = writer.thread(process, tid + 1, f"worker {tid}")
             for level, name in enumerate(["outer", "work", "inner"]):
-                writer.ranges(thread, domain, array("q", range(level, 1000, 100)),
-                              array("q", range(50 - level, 1000, 100)),
-                              name=writer.strings([name] * 10))  # fmt: skip
+                starts = range(0, 1000, 100)
+                calls = [(start + level, start + 50 - level, name) for start in starts]
+                put(writer, thread, domain, calls)
     out = folder / "page.html"
     out.write_text(page.html(nvspan.read(folder / "a.nvspan")), encoding="utf-8")
     return out

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from array import array
 
 import pytest
 
@@ -15,6 +14,7 @@ import nvspan
 from helpers.recorded import record_command
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
+from helpers.written import put
 from nvspan import _reader
 from nvspan.report import page, tree
 from nvspan.report.page.notebook import html
@@ -53,25 +53,16 @@ def written_program(tmp_path_factory):
         process = writer.process(77)
         plain, lib = writer.domain(process, None), writer.domain(process, "lib")
 
-        def write(thread, domain, name, start, end, payload=None):
-            writer.ranges(
-                thread,
-                domain,
-                array("q", [start]),
-                array("q", [end]),
-                name=writer.strings([name]),
-                payload=payload,
-            )
-
         now = ms
         main, other = writer.thread(process, 77, "MainThread"), writer.thread(process, 78)
         for number, thread in enumerate([main, main, main, other]):
-            write(thread, plain, "step", now, now + 60 * ms, number)
+            put(writer, thread, plain, [(now, now + 60 * ms, "step")], payload=number)
             for name, length in PARTS:
-                write(thread, plain, name, now, now + length * ms)
-                write(thread, lib, "inner", now + 1000, now + length * ms - 1000)
-                now += length * ms
-        write(main, plain, "report", now, now + 1000)
+                end = now + length * ms
+                put(writer, thread, plain, [(now, end, name)])
+                put(writer, thread, lib, [(now + 1000, end - 1000, "inner")])
+                now = end
+        put(writer, main, plain, [(now, now + 1000, "report")])
     return path
 
 
