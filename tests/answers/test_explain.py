@@ -5,23 +5,20 @@
 from __future__ import annotations
 
 import json
-import lzma
 import os
 import random
-import subprocess
-import sys
 
 import pytest
 
 import nvspan
 from helpers.compile import build
+from helpers.recorded_loops import unpack
 from helpers.reported import nvspan_done
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import needs_library, nvspan_command
 from helpers.tree import ROOT
 from helpers.written import Call, written
 from nvspan.answers import explain, findings
 
-LOOPS = ROOT / "tests" / "data" / "loops"
 US = 1000
 
 
@@ -83,9 +80,7 @@ def test_phases_of_a_program_of_its_own_that_calls_one_of_them_as_auto_does(tmp_
     ],
 )  # fmt: skip
 def test_what_a_real_loop_waits_for(tmp_path, name, kind, certainty):
-    path = tmp_path / f"{name}.nvspan"
-    path.write_bytes(lzma.decompress((LOOPS / f"{name}.nvspan.xz").read_bytes()))
-    found = findings.find(nvspan.read(path))
+    found = findings.find(nvspan.read(unpack(name, tmp_path / f"{name}.nvspan")))
     bound = [finding for finding in found if finding.kind.startswith("bound-")]
     assert [(finding.kind, finding.certainty) for finding in bound] == [(kind, certainty)]
     assert bound[0].evidence
@@ -199,11 +194,7 @@ def test_the_recorders_own_cost(tmp_path):
     program = build(ROOT / "tests" / "programs" / "tiny_ranges.cpp")
     for number in range(60):  # until it had its core throughout: what else ran is no cost of ours
         path = tmp_path / f"run-{number}.nvspan"
-        done = subprocess.run(
-            [sys.executable, "-m", "nvspan", "record", "-o", path, "--", str(program)],
-            cwd=tmp_path, env=clean_environment(), check=True, capture_output=True, timeout=60,
-            text=True,
-        )  # fmt: skip
+        done = nvspan_command("record", "-o", path, "--", program, cwd=tmp_path, check=True)
         if done.stdout.splitlines()[0] == "0":
             break
     found = findings.find(nvspan.read(path))
@@ -219,11 +210,8 @@ def test_the_recorders_own_cost(tmp_path):
 @needs_library
 def test_events_that_are_missing(tmp_path):
     (tmp_path / "ring.py").write_text(RING)
-    subprocess.run(
-        [sys.executable, "-m", "nvspan", "record", "--mode", "ring=1", "-o", "run.nvspan",
-         "ring.py"], cwd=tmp_path, env=clean_environment(), check=True, capture_output=True,
-        timeout=60,
-    )  # fmt: skip
+    words = ("--mode", "ring=1", "-o", "run.nvspan", "ring.py")
+    nvspan_command("record", *words, cwd=tmp_path, check=True)
     found = findings.find(nvspan.read(tmp_path / "run.nvspan"))
     assert found[0].kind == "losses"
     assert "missing from the recording" in found[0].text

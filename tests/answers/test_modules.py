@@ -7,11 +7,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-import lzma
 
 import nvspan
+from helpers.recorded_loops import unpack
 from helpers.reported import nvspan_done
-from helpers.tree import ROOT
 from helpers.written import Call, written
 from nvspan.answers import modules
 
@@ -98,9 +97,6 @@ def test_two_models_with_modules_of_one_name(tmp_path):
     assert found.span == 110
 
 
-LOOPS = ROOT / "tests" / "data" / "loops"
-
-
 def run(*words):
     return nvspan_done("modules", *words)
 
@@ -134,9 +130,7 @@ def test_a_recording_without_modules(tmp_path):
 
 
 def test_a_real_model_on_a_gpu(tmp_path):
-    path = tmp_path / "blocks.nvspan"
-    path.write_bytes(lzma.decompress((LOOPS / "blocks.nvspan.xz").read_bytes()))
-    found = nvspan.read(path).modules()
+    found = nvspan.read(unpack("blocks", tmp_path / "blocks.nvspan")).modules()
     rows = found.rows(fold=False)
     assert [row["path"] for row in rows if row["level"] == 2] == [f"h.{i}" for i in range(12)]
     model = rows[0]

@@ -5,36 +5,26 @@
 from __future__ import annotations
 
 import json
-import lzma
 import re
-import subprocess
-import sys
 
 import pytest
 
 import nvspan
 from helpers.browser import page
-from helpers.traced import clean_environment
-from helpers.tree import ROOT
+from helpers.recorded_loops import unpack
+from helpers.traced import nvspan_command
 from helpers.written import written
 from nvspan.answers import findings
 from nvspan.answers.page import BARS, sections
 
-LOOPS = ROOT / "tests" / "data" / "loops"
-
 
 def recording_of(folder, name):
-    path = folder / f"{name}.nvspan"
-    path.write_bytes(lzma.decompress((LOOPS / f"{name}.nvspan.xz").read_bytes()))
-    return path
+    return unpack(name, folder / f"{name}.nvspan")
 
 
 def report_of(path):
     out = path.with_suffix(".html")
-    subprocess.run(
-        [sys.executable, "-m", "nvspan", "report", str(path), "-o", str(out)], check=True,
-        env=clean_environment(), capture_output=True, timeout=60,
-    )  # fmt: skip
+    nvspan_command("report", path, "-o", out, check=True)
     return out
 
 

@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+from helpers.traced import python
 from helpers.tree import ROOT
 from nvspan import _core
 from nvspan._adapters.hooks import HOOKS, load_hook
@@ -82,8 +83,7 @@ def test_hooks_are_imported_when_they_are_called():
         "nvspan.mark('x', payload={1})\n"
         "print([name for name in lazy if name in sys.modules])\n"
     )
-    out = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True,
-                         text=True, check=True).stdout  # fmt: skip
+    out = python("-W", "ignore", "-c", code, check=True).stdout
     before, after = out.splitlines()
     assert before == "[]"
     assert "nvspan._decorate.dispatch" in after

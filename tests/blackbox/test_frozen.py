@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from helpers.bundles import bundles
 from helpers.compile import build
 from helpers.lines import next_line
 from helpers.live import running, wait_until
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import needs_library, nvspan_command
 from nvspan import _reader
 
 pytestmark = needs_library
@@ -32,10 +30,7 @@ def freeze(folder, last=3600.0, most=1000):
 
 
 def command(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "nvspan", *map(str, words)], env=clean_environment(),
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    return nvspan_command(*words)
 
 
 def check_ranges(recording):

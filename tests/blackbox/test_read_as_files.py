@@ -15,7 +15,7 @@ import pytest
 from helpers.bundles import bundles
 from helpers.packages import needs
 from helpers.page_data import data_of, tracks_of
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import clean_environment, needs_library, nvspan_command
 from helpers.viewing import get, viewing
 
 pytestmark = needs_library
@@ -69,10 +69,7 @@ def files_of(bundle):
 
 
 def run(*words, cwd):
-    done = subprocess.run(
-        [sys.executable, "-m", "nvspan", *map(str, words)], cwd=cwd, capture_output=True, text=True,
-        check=False, env={**clean_environment(), "COLUMNS": "200"},
-    )  # fmt: skip
+    done = nvspan_command(*words, cwd=cwd, env={"COLUMNS": "200"})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

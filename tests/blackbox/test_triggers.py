@@ -17,7 +17,7 @@ import pytest
 import nvspan
 from helpers.bundles import bundle_of, bundles, reasons, why
 from helpers.live import running, wait_until
-from helpers.traced import needs_library
+from helpers.traced import needs_library, python
 
 pytestmark = needs_library
 
@@ -259,7 +259,7 @@ def test_chosen_variables_go_into_the_bundle(tmp_path):
 
 def test_without_a_recording_asking_does_nothing():
     code = "import nvspan; print(nvspan.trigger('why'))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python("-c", code, check=True)
     assert (done.stdout, done.stderr) == ("False\n", "")
 
 
@@ -292,10 +292,7 @@ def test_a_quiet_run_writes_no_bundle(tmp_path):
     ],
 )  # fmt: skip
 def test_what_cannot_be_watched_is_said_and_the_program_runs(variables, said):
-    done = subprocess.run(
-        [sys.executable, "-c", "import nvspan; print(1)"], env={**os.environ, **variables},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    done = python("-c", "import nvspan; print(1)", env=variables, check=True)
     assert (done.stdout, done.stderr) == ("1\n", said)
 
 

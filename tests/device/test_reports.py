@@ -9,8 +9,6 @@ import csv
 import io
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -21,7 +19,7 @@ from helpers.device_recorded import MATH, OTHER, PROGRAM, RANGES, recording_of
 from helpers.packages import needs
 from helpers.page_data import tracks_of
 from helpers.reported import run_nvspan
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import needs_library, nvspan_command
 from nvspan.report import page
 from nvspan.report.page.data import timeline
 from nvspan.report.summary import Summary
@@ -414,10 +412,7 @@ assert nvspan.device_flush(30)
 """)
     summary = Summary(nvspan.read(path))
     assert summary.notes == ["device ranges not shown: 1 capture_boundary"]
-    done = subprocess.run(
-        [sys.executable, "-m", "nvspan", "doctor", "--json", path], capture_output=True, text=True,
-        env=clean_environment(), check=True,
-    )  # fmt: skip
+    done = nvspan_command("doctor", "--json", path, check=True)
     (found,) = [f for f in json.loads(done.stdout)["findings"] if f["name"] == "recording"]
     assert (found["status"], found["details"]["device_lost"]) == ("note", {"capture_boundary": 1})
     assert found["text"].endswith(

@@ -4,12 +4,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
-from helpers.traced import clean_environment
+from helpers.traced import python
 from helpers.tree import ROOT
 
 EXAMPLE = ROOT / "examples" / "device_ranges.py"
@@ -25,8 +22,5 @@ NO_GPU = "class cuda:\n    @staticmethod\n    def is_available(): return False\n
 )
 def test_what_is_missing_is_said_in_one_line(tmp_path, torch, missing):
     (tmp_path / "torch.py").write_text(torch)
-    done = subprocess.run(
-        [sys.executable, EXAMPLE], capture_output=True, text=True, check=False,
-        env={**clean_environment(), "PYTHONPATH": str(tmp_path)},
-    )  # fmt: skip
+    done = python(EXAMPLE, env={"PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout, done.stderr) == (1, "", missing + "\n")

@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import json
 import struct
-import subprocess
-import sys
 
 import pytest
 
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import needs_library, python
 from helpers.tree import ROOT
 
 pytestmark = needs_library
@@ -25,10 +23,8 @@ OFFLINE = {
 
 
 def run(name, folder):
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / name), "--steps", "30"], cwd=folder, text=True,
-        capture_output=True, timeout=300, check=False, env=clean_environment(OFFLINE),
-    )  # fmt: skip
+    example = ROOT / "examples" / name
+    done = python(example, "--steps", 30, cwd=folder, timeout=300, env=OFFLINE)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "slope 2.48 after 30 steps"
 
@@ -108,9 +104,7 @@ def test_tensorboard(tmp_path):
         "      for of in found.Tensors(tag)} for tag in found.Tags()['tensors']}))\n"
     )
     run("tensorboard_callback.py", tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-c", read], cwd=tmp_path, text=True, capture_output=True, check=False
-    )
+    done = python("-c", read, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     check({name: {int(step): value for step, value in values.items()}
            for name, values in json.loads(done.stdout).items()})  # fmt: skip

@@ -16,6 +16,14 @@ from helpers.lines import expect_line
 from helpers.traced import LIBRARY, clean_environment
 from nvspan import launch, recorder
 
+# A program that stays in two ranges.
+PARKED = """
+import nvspan, time
+with nvspan.annotate("step"), nvspan.annotate("{name}", domain="{domain}"):
+    print("ready", flush=True)
+    time.sleep(600)
+"""
+
 
 class Running:
     """A process that says with a line of output when it has got where it is looked at."""

@@ -61,6 +61,11 @@ def tracks_of(timeline: dict[str, Any]) -> list[tuple[dict[str, Any], list[list[
     return [(track, _levels(timeline, track)) for track in timeline["tracks"]]
 
 
+def blocks_of(timeline: dict[str, Any]) -> list[Block]:
+    """The blocks of all tracks, without marks."""
+    return [block for _, levels in tracks_of(timeline) for level in levels[:-1] for block in level]
+
+
 def _levels(timeline: dict[str, Any], track: dict[str, Any]) -> list[list[Block]]:
     read = Numbers(track["data"])
     levels = [_level(timeline, track, read) for _ in range(read.next() + 1)]

@@ -9,15 +9,19 @@ import pty
 import sys
 
 from helpers.lines import read_all
+from helpers.traced import clean_environment
 
 
-def on_a_terminal(*words: object, **environment: str) -> str:
-    """What the command prints, with the terminal's escapes; it must succeed."""
+def on_a_terminal(*words: object, code: int = 0, **environment: str) -> str:
+    """What the command prints, with the terminal's escapes; `code` is the exit code it must have.
+
+    `environment` has further variables.
+    """
     pid, fd = pty.fork()
     if pid == 0:
-        os.environ.update(environment)
-        os.execv(sys.executable, [sys.executable, "-m", "nvspan", *map(str, words)])
+        command = [sys.executable, "-m", "nvspan", *map(str, words)]
+        os.execve(command[0], command, clean_environment(environment))
     output = read_all(fd)
     os.close(fd)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, output.decode()
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == code, output.decode()
     return output.decode()

@@ -16,6 +16,7 @@ import pytest
 import nvspan
 from helpers.packages import needs
 from helpers.reported import nvspan_done, run_nvspan
+from helpers.traced import python
 from nvspan._reader import TraceImport
 from nvspan.export import perfetto
 from nvspan.imports import import_file
@@ -379,9 +380,7 @@ def test_the_recording_made_of_a_trace_goes_with_its_process(tmp_path):
         "print(len(nvspan.read('t.json').ranges), os.listdir(os.environ['TMPDIR']))\n"
     )
     (tmp_path / "temporary").mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, text=True, capture_output=True, check=True,
-        env={**os.environ, "TMPDIR": str(tmp_path / "temporary")},
-    )  # fmt: skip
+    temporary = {"TMPDIR": str(tmp_path / "temporary")}
+    done = python("-c", code, cwd=tmp_path, check=True, env=temporary)
     assert done.stdout.startswith("1 ['nvspan-")
     assert list((tmp_path / "temporary").iterdir()) == []

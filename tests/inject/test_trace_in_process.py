@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 import pytest
@@ -13,8 +12,8 @@ import pytest
 import nvspan
 from helpers.traced import (
     LIBRARY,
-    clean_environment,
     needs_library,
+    nvspan_command,
     read_events,
     run_plain,
     run_traced,
@@ -180,11 +179,8 @@ def test_config_string():
 
 def test_a_file_name_of_any_bytes(tmp_path):
     out = tmp_path / "a;b=c%20,\udcff ä.jsonl"
-    done = subprocess.run(
-        [sys.executable, "-m", "nvspan", "trace", "--format=jsonl", "-o", out, "-c",
-         "import nvspan; nvspan.mark('m')"],
-        env=clean_environment(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    code = "import nvspan; nvspan.mark('m')"
+    done = nvspan_command("trace", "--format=jsonl", "-o", out, "-c", code)
     assert (done.returncode, done.stderr) == (0, "")
     assert calls(out) == [("mark", "m", None)]
 

@@ -16,19 +16,13 @@ from contextlib import ExitStack
 import pytest
 
 from helpers.lines import next_line
-from helpers.live import running, wait_until
+from helpers.live import PARKED, running, wait_until
 from helpers.traced import needs_library, nvspan_command
 from nvspan.live.top.matrix import headline, process_lines, render, table
 from nvspan.live.top.sampling import Sampler
 
 pytestmark = needs_library
 
-PARKED = """
-import nvspan, time
-with nvspan.annotate("step"), nvspan.annotate("{name}", domain="{domain}"):
-    print("ready", flush=True)
-    time.sleep(600)
-"""
 # At each line of input it goes to the next range of a step.
 LED = """
 import nvspan, sys

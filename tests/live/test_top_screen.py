@@ -10,20 +10,13 @@ import sys
 
 import pytest
 
-from helpers.live import running
+from helpers.live import PARKED, running
 from helpers.packages import needs
 from helpers.screen import LEAVE, terminal
 from helpers.traced import needs_library
 from nvspan.live.top.screen import keys_of
 
 pytestmark = [needs_library, needs("rich")]
-
-PARKED = """
-import nvspan, time
-with nvspan.annotate("step"), nvspan.annotate("{name}", domain="{domain}"):
-    print("ready", flush=True)
-    time.sleep(600)
-"""
 
 
 @pytest.fixture

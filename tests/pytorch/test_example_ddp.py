@@ -11,7 +11,7 @@ import sys
 import pytest
 
 import nvspan
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import clean_environment, needs_library, nvspan_command
 from helpers.tree import ROOT
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -63,11 +63,7 @@ def test_two_ranks(tmp_path):
         ]
         assert steps == list(range(STEPS))
     report = tmp_path / "report.html"
-    reported = subprocess.run(
-        [sys.executable, "-m", "nvspan", "report", "-o", str(report), *map(str, files)],
-        env=clean_environment(), capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert reported.returncode == 0
+    nvspan_command("report", "-o", report, *files, check=True)
     page = report.read_text(encoding="utf-8")
     assert "rank 0 (" in page
     assert "rank 1 (" in page

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from concurrent import futures
 
 import pytest
@@ -15,7 +13,7 @@ import pytest
 import nvspan
 from helpers.packages import needs
 from helpers.reported import run_nvspan
-from helpers.traced import clean_environment
+from helpers.traced import nvspan_command
 from helpers.written import written
 from helpers.written_ranks import MS, write_job
 from nvspan import _reader
@@ -218,10 +216,8 @@ def test_files_of_fsspec_say_who_made_whom_wait(tmp_path):
 
 def test_urls_without_what_they_need_end_the_command(tmp_path):
     (tmp_path / "fsspec.py").write_text("raise ModuleNotFoundError('none', name='fsspec')")
-    done = subprocess.run(
-        [sys.executable, "-m", "nvspan", "ranks", "s3://bucket/*.nvspan"], text=True, cwd=tmp_path,
-        env={**clean_environment(), "PYTHONPATH": str(tmp_path)}, capture_output=True, check=False,
-    )  # fmt: skip
+    hidden = {"PYTHONPATH": str(tmp_path)}
+    done = nvspan_command("ranks", "s3://bucket/*.nvspan", cwd=tmp_path, env=hidden)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "nvspan ranks: URLs need fsspec: pip install 'nvspan[remote]'\n"
 

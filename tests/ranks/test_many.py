@@ -8,7 +8,6 @@ import functools
 import os
 import random
 import signal
-import subprocess
 import sys
 import threading
 from concurrent import futures
@@ -21,7 +20,7 @@ import pytest
 import nvspan
 from helpers.job import RANGES_OF_A_STEP, write_job, write_rank
 from helpers.packages import needs
-from helpers.traced import clean_environment
+from helpers.traced import python
 from nvspan import _reader
 from nvspan.ranks import beside, mapping, paths, pool
 
@@ -278,8 +277,7 @@ def test_without_the_package_of_a_file_system_it_is_named(scheme, package):
         "    except (ImportError, ValueError) as error:\n"
         "        print(type(error).__name__, error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          env=clean_environment(), check=True)  # fmt: skip
+    done = python("-c", program, check=True)
     lacks = f"{scheme}:// needs {package}: pip install 'nvspan[remote]' {package}"
     assert done.stdout.splitlines() == [
         f"ModuleNotFoundError {lacks}",

@@ -13,7 +13,7 @@ import pytest
 import nvspan
 from helpers.packages import needs
 from helpers.recorded import record_command
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import clean_environment, needs_library, python
 from nvspan._results import MarkRow
 
 pytestmark = needs_library
@@ -232,8 +232,7 @@ with recording:
 
 
 def test_a_warning_that_is_an_error_leaves_nothing_attached(tmp_path):
-    done = subprocess.run([sys.executable, "-c", LATE], cwd=tmp_path, env=clean_environment(),
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = python("-c", LATE, cwd=tmp_path)
     assert done.stderr == ""
     first, second = done.stdout.splitlines()
     assert first.startswith("cupy was imported before the recording began")

@@ -9,19 +9,19 @@ import csv
 import http.client
 import io
 import os
-import pty
 import sqlite3
 import struct
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import nvspan
-from helpers.lines import read_all
 from helpers.packages import needs
 from helpers.reported import recording_of, run_nvspan
+from helpers.terminal import on_a_terminal
 from helpers.traced import clean_environment, nvspan_command
 from nvspan.export import tables
 from nvspan.nsight import sqlite
@@ -58,18 +58,7 @@ def not_utf8(tmp_path):
     return _with_bytes(tmp_path, "payloads.nvspan", b"step", b"st\xffp")
 
 
-def _on_terminal(*arguments, code=0):
-    """What the nvspan command writes to a terminal."""
-    main, other = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "nvspan", *map(str, arguments)], stdout=other, stderr=other,
-        stdin=subprocess.DEVNULL, env={**clean_environment(), "TERM": "dumb", "NO_COLOR": "1"},
-    )  # fmt: skip
-    os.close(other)
-    shown = read_all(main)
-    os.close(main)
-    assert process.wait(60) == code, shown
-    return shown.decode()
+_on_terminal = partial(on_a_terminal, TERM="dumb", NO_COLOR="1")
 
 
 def _controls(text):

@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
-import lzma
-
 import pytest
 
+from helpers.recorded_loops import unpack
 from helpers.reported import recording_of, run_nvspan
 from helpers.terminal import on_a_terminal
 from helpers.traced import needs_library
-from helpers.tree import ROOT
 from nvspan.report.narrow import fitted
 from nvspan.report.text import shortened
 
@@ -31,8 +29,7 @@ for thread in threads: thread.start(); thread.join()
 def loops(tmp_path_factory):
     folder = tmp_path_factory.mktemp("loops")
     for name in ("blocks", "data"):
-        packed = (ROOT / "tests" / "data" / "loops" / f"{name}.nvspan.xz").read_bytes()
-        (folder / f"{name}.nvspan").write_bytes(lzma.decompress(packed))
+        unpack(name, folder / f"{name}.nvspan")
     return folder
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import nvspan
 from helpers.browser import page
-from helpers.page_data import data_of, framed, tracks_of
+from helpers.page_data import blocks_of, data_of, framed
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
 
@@ -43,12 +43,7 @@ def test_a_small_timeline_is_complete(report):
     timeline = data_of(report)["timeline"]
     assert timeline["note"] == ""
     recording = nvspan.read(recording_of())
-    blocks = [
-        (block.start, block.length, block.name, block.count)
-        for _, levels in tracks_of(timeline)
-        for level in levels[:-1]
-        for block in level
-    ]
+    blocks = [(each.start, each.length, each.name, each.count) for each in blocks_of(timeline)]
     expected = [
         (row["start"], recording.ranges["end"][at] - row["start"],
          row["name"] if row["domain"] is None else f"{row['domain']}:{row['name']}", 1)
@@ -98,13 +93,7 @@ def test_the_page_works_in_a_browser(report, scheme):
 def test_a_notebook_shows_a_timeline_and_a_table():
     recording = nvspan.read(recording_of())
     data = data_of(framed(recording._repr_html_()))
-    blocks = [
-        block
-        for _, levels in tracks_of(data["timeline"])
-        for level in levels[:-1]
-        for block in level
-    ]
-    assert len(blocks) == len(recording.ranges) == 20
+    assert len(blocks_of(data["timeline"])) == len(recording.ranges) == 20
     assert len(data["rows"]) == 6
     assert data["notes"][0].startswith("unclosed: 1 range ")
 

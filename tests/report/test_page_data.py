@@ -12,7 +12,7 @@ from collections import Counter
 import pytest
 
 import nvspan
-from helpers.page_data import data_of, paths_of, tracks_of
+from helpers.page_data import blocks_of, data_of, paths_of, tracks_of
 from helpers.written import put, written
 from nvspan import _reader
 from nvspan.report import page
@@ -22,10 +22,6 @@ from nvspan.report.summary import Summary
 
 def timeline_of(recording, **limits):
     return data.timeline(recording, Summary(recording), **limits)
-
-
-def blocks_of(timeline):
-    return [block for _, levels in tracks_of(timeline) for level in levels[:-1] for block in level]
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 
 import nvspan
 from helpers.browser import page as browser_page
-from helpers.drawn import drawn, settle
+from helpers.drawn import drawn, opened, settle
 from helpers.written import put
 from nvspan import _reader
 from nvspan.report import page
@@ -55,15 +55,10 @@ def tab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("drawn")
     out = folder / "page.html"
     out.write_text(page.html(write(folder / "a.nvspan")), encoding="utf-8")
-    with browser_page(color_scheme="light") as opened:
-        opened.errors = []
-        opened.on("pageerror", lambda error: opened.errors.append(str(error)))
-        opened.on(
-            "console",
-            lambda message: message.type == "error" and opened.errors.append(message.text),
-        )
-        opened.address = out.as_uri()
-        yield opened
+    with browser_page(color_scheme="light") as made:
+        made.errors = opened(made, out)
+        made.address = out.as_uri()
+        yield made
 
 
 @pytest.fixture

@@ -58,18 +58,20 @@ def whole():
     return nvspan.read(recording_of(STEPS))
 
 
+def node_paths(nodes):
+    """Of each node of a call tree the names from the root."""
+    made = []
+    for node in nodes:
+        above = [] if node.parent is None else made[node.parent]
+        made.append([*above, f"{node.domain}:{node.name}"])
+    return made
+
+
 def paths(recording):
     """The call tree: (names from the root, calls)."""
-    made = []
     nodes = call_tree(recording)
-    for node in nodes:
-        names, at = [], node
-        while at is not None:
-            names.insert(0, f"{at.domain}:{at.name}")
-            at = None if at.parent is None else nodes[at.parent]
-        if node.calls:
-            made.append((names, node.calls))
-    return made
+    named = zip(node_paths(nodes), nodes, strict=True)
+    return [(names, node.calls) for names, node in named if node.calls]
 
 
 def lanes(recording):
@@ -222,14 +224,6 @@ def outermost(ranges):
     ]  # fmt: skip
 
 
-def node_paths(nodes):
-    made = []
-    for node in nodes:
-        above = () if node.parent is None else made[node.parent]
-        made.append((*above, f"{node.domain}:{node.name}"))
-    return made
-
-
 @needs("perfetto")
 @pytest.mark.parametrize("filters", [
     {"match": ["r[135]"]}, {"match": ["a:r?", "b:r0"]}, {"min_duration": "median"},
@@ -258,7 +252,7 @@ def test_walks_and_tables_agree_about_what_is_left(filters, tmp_path):
     totals = {path: sum(end - start for start, end in outermost(of)) for path, of in closed.items()}
     nodes = call_tree(part)
     shown = zip(node_paths(nodes), nodes, strict=True)
-    assert {names: node.total for names, node in shown if node.calls} == totals
+    assert {tuple(names): node.total for names, node in shown if node.calls} == totals
 
     # In a lane a range is as deep as there are others of its domain around it.
     expected, stacks = [], {}

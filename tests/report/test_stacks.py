@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import json
-import lzma
 
 import pytest
 
 import nvspan
-from helpers.reported import run_nvspan
-from helpers.tree import ROOT
+from helpers.recorded_loops import unpack
+from helpers.reported import recording_of, run_nvspan
 from helpers.written import written
 from nvspan.export import stacks
 
@@ -67,8 +66,6 @@ def test_speedscope(path):
 
 
 def test_speedscope_has_a_profile_of_each_thread():
-    from helpers.reported import recording_of
-
     path = recording_of(
         "import nvspan, threading\n"
         "def work(name):\n"
@@ -94,9 +91,7 @@ UNITS = {"none", "nanoseconds", "microseconds", "milliseconds", "seconds", "byte
 @pytest.mark.parametrize("loop", ["blocks", "data", "slow", "graph"])
 def test_speedscope_keeps_to_the_description_of_its_format(tmp_path, loop):
     """The fields, types and rules that speedscope's description of its files has."""
-    path = tmp_path / f"{loop}.nvspan"
-    held = ROOT / "tests" / "data" / "loops" / f"{loop}.nvspan.xz"
-    path.write_bytes(lzma.decompress(held.read_bytes()))
+    path = unpack(loop, tmp_path / f"{loop}.nvspan")
     run_nvspan("export", path, "--format", "speedscope", "-o", tmp_path / "out.json")
     document = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert set(document) == {

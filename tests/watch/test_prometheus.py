@@ -17,7 +17,7 @@ import pytest
 from helpers.lines import next_line
 from helpers.live import running, wait_until
 from helpers.packages import needs
-from helpers.traced import needs_library
+from helpers.traced import needs_library, nvspan_command, python
 from helpers.written import written
 from nvspan.watch import PrometheusCollector, ring
 
@@ -271,10 +271,7 @@ def test_a_name_that_is_not_utf_8(tmp_path):
 
 
 def nvspan_metrics(*arguments, cwd):
-    command = [sys.executable, "-m", "nvspan", "metrics", *arguments]
-    return subprocess.run(
-        command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False
-    )
+    return nvspan_command("metrics", *arguments, cwd=cwd)
 
 
 def test_once_prints_the_metrics(tmp_path):
@@ -309,7 +306,7 @@ def test_a_port_that_is_taken(tmp_path):
 def test_without_the_package(tmp_path):
     code = "import sys; sys.modules['prometheus_client'] = None; from nvspan.cli import main; "
     code += "sys.exit(main(['metrics', 'a.nvspan']))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = python("-c", code)
     said = "nvspan metrics: it needs prometheus_client: pip install 'nvspan[prometheus]'\n"
     assert (done.returncode, done.stderr) == (1, said)
 

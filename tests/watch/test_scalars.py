@@ -5,13 +5,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import pytest
 
 from helpers.live import running
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import needs_library, python
 from helpers.written import written
 from nvspan.watch import Scalars
 
@@ -103,7 +101,7 @@ with nvspan.record({str(tmp_path / "other.nvspan")!r}, mode={mode!r}):
         with nvspan.annotate("step"):
             pass
 """
-        subprocess.run([sys.executable, "-c", program], check=True, env=clean_environment())
+        python("-c", program, check=True)
         os.replace(tmp_path / "other.nvspan", tmp_path / "run.nvspan")
         assert scalars.read()["nvspan/step/calls"] == calls
 
