@@ -80,9 +80,9 @@ NvtxWarning = NvspanWarning
 
 
 def _html_of(recording: Recording) -> str:
-    from nvspan.report.page.notebook import html
+    from nvspan.report.page import cell
 
-    return html(recording)
+    return cell(recording)
 
 
 def load_ipython_extension(shell: object) -> None:

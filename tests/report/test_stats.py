@@ -95,10 +95,10 @@ def test_what_is_missing_stands_on_top_and_in_no_figure():
 def test_lost_events_are_shown_with_thread_and_window(tmp_path):
     code = "import nvspan\nfor i in range(60000):\n    nvspan.push_range('r'); nvspan.pop_range()\n"
     made = record_command([sys.executable, "-c", code], mode="ring=0.1", folder=tmp_path)
-    summary = Summary(made.recording)
-    assert summary.gaps == len(summary.losses) == 1
-    assert summary.losses[0].reason == "overwritten"
-    assert summary.losses[0].begin < summary.losses[0].end
+    stats = Summary(made.recording).stats
+    assert stats.gaps == len(stats.losses) == 1
+    assert stats.losses[0].reason == "overwritten"
+    assert stats.losses[0].begin < stats.losses[0].end
     shown = run_nvspan("stats", made.files[0]).stdout.splitlines()
     count = 120_000 - 2 * len(made.recording.ranges)
     assert as_json(made.files[0])["overwritten"] == count

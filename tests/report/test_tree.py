@@ -17,7 +17,6 @@ from helpers.traced import needs_library
 from helpers.written import put
 from nvspan import _reader
 from nvspan.report import page, tree
-from nvspan.report.page.notebook import html
 from nvspan.report.summary import Summary
 
 pytestmark = needs_library
@@ -158,7 +157,7 @@ def test_statistics_have_shares_of_the_time_that_was_recorded(tmp_path):
     assert "in which they were recorded, in each thread" in text
     assert "recorded with --mode stats, which holds no single ranges" in text
     assert "in which they were recorded" in page.html(made.recording)
-    assert "in which they were recorded" in html(made.recording)
+    assert "in which they were recorded" in page.cell(made.recording)
 
 
 def test_statistics_of_a_process_that_was_killed_have_no_shares(tmp_path):

@@ -136,10 +136,7 @@ def unknown_field(part: Recording, by: str, rows: Sequence[StatsRow]) -> str | N
     """That no range has the field of payloads which rows are grouped by; None if one has it."""
     if not by.startswith("payload.") or not rows or any(row.field is not None for row in rows):
         return None
-    return _unknown_field(part, by.removeprefix("payload."))
-
-
-def _unknown_field(part: Recording, field: str) -> str:
+    field = by.removeprefix("payload.")
     fields = [n.removeprefix("payload.") for n in part.ranges.names if n.startswith("payload.")]
     text = f"no range has a payload field '{printable(field)}'"
     if not has_events(part):

@@ -15,6 +15,7 @@ from nvspan.report.narrow import fitted
 from nvspan.report.summary import KEPT_OUT, OVERHEAD_LIMIT, TIMES, Summary
 
 FORMATS = ("table", "csv", "json", "markdown")
+_LACKING = ("lost", "gaps", "overwritten", "orphans", "others")
 _LEFT = ("name", "thread", "process", "rank", "category", "payload", *device_join.GROUPS)
 # What a narrow terminal does without, and the least width of names for which it does.
 _DISPENSABLE = (
@@ -157,13 +158,9 @@ def as_json(summary: Summary, top: int | None = None) -> str:
         "by": summary.by,
         "wall": summary.wall,
         "footnotes": summary.footnotes(),
-        "lost": summary.lost,
-        "gaps": summary.gaps,
-        "overwritten": summary.overwritten,
+        **{key: getattr(summary.stats, key) for key in _LACKING},
         "unclosed": summary.unclosed,
-        "orphans": summary.orphans,
-        "others": summary.others,
-        "losses": [loss.as_dict() for loss in summary.losses],
+        "losses": [loss.as_dict() for loss in summary.stats.losses],
         "problems": summary.problems,
         "processes": [process.as_dict() for process in summary.processes],
         "rows": raw_rows(summary, top),

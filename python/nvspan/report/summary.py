@@ -45,7 +45,8 @@ class Summary:
     """Rows of statistics, and the notes to show above them.
 
     Attributes:
-        rows: the ranges of `Recording.stats`, each a `Row`.
+        stats: what `Recording.stats` found, with what was lost.
+        rows: its ranges, each a `Row`.
         gpu: whether there are device ranges; then each row has their numbers beside those of the
             CPU, see `device_join.beside`. Grouped by device or stream the rows are of device
             ranges.
@@ -53,7 +54,6 @@ class Summary:
         wall: the ns from the first range's begin to the last one's end, whatever their names. Of
             files of mode "stats" how long they were recorded; 0 where nothing says it.
         notes: what was lost, left open or damaged, in words.
-        losses: the windows in which events were lost.
     """
 
     def __init__(
@@ -75,11 +75,7 @@ class Summary:
         self.counted = [p for p in self.processes if p.mode == "stats"]
         self.wall = max(stats.whole, self._counted_time())
         self.rows = [self._complete(row) for row in stats.rows]
-        self.lost = stats.lost
-        self.gaps = stats.gaps
-        self.overwritten = stats.overwritten
-        self.orphans = stats.orphans
-        self.others = stats.others
+        self.stats = stats
         self.device_lost = device_losses_of(stats.marks)
         self.unclosed = sum(row.unclosed for row in self.rows)
         self.gpu = False
@@ -91,7 +87,6 @@ class Summary:
         self.is_profile = 2 * len(profiled) > len(self.rows)
         if self.is_profile:
             self.sort("self")
-        self.losses = stats.losses
         self.problems = recording.problems
         self.notes = self._notes(recording, live)
 
@@ -144,16 +139,17 @@ class Summary:
 
     def _notes(self, recording: Recording, live: bool) -> list[str]:
         notes = [f"damaged: {printable(problem)}" for problem in self.problems]
-        damage = sum(loss.count or 0 for loss in self.losses if loss.reason in DAMAGE)
-        lacking = left_out(self.lost - damage, self.overwritten, self.unclosed, self.orphans)
+        stats = self.stats
+        damage = sum(loss.count or 0 for loss in stats.losses if loss.reason in DAMAGE)
+        lacking = left_out(stats.lost - damage, stats.overwritten, self.unclosed, stats.orphans)
         notes += [f"{word}: {text}" for word, text in lacking if word in LOSSES]
-        windows = window_lines(recording, self.losses) if self.losses else []
+        windows = window_lines(recording, stats.losses) if stats.losses else []
         notes += [printable(line) for line in windows]
         notes += [] if live else open_lines(recording)
         notes += [f"{word}: {text}" for word, text in lacking if word not in LOSSES]
-        if self.others:
+        if stats.others:
             notes.append(
-                f"other names: {self.others:,} ranges and marks had new names after the space for "
+                f"other names: {stats.others:,} ranges and marks had new names after the space for "
                 'names was full; they are counted under "(other names)" '
                 "(see nvspan record --names)"
             )

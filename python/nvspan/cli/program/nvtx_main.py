@@ -38,8 +38,7 @@ def main(words: list[str]) -> int:
         sys.stderr.write(f"{_USAGE}\nnvtx: error: no script to run\n")
         return 2
     program = Program("script", words[0], words[1:])
-    program.profile = True
-    program.profile_options = options
+    program.profile = options
     return run(program)
 
 

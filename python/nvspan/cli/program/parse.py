@@ -39,14 +39,13 @@ class Program:
     `kind` is "script" (`target` is a file), "module", "code" or "stdin".
     """
 
-    __slots__ = ("arguments", "as_nvtx", "kind", "profile", "profile_options", "target")
+    __slots__ = ("arguments", "as_nvtx", "kind", "profile", "target")
 
     def __init__(self, kind: str, target: str, arguments: list[str]) -> None:
         self.kind = kind
         self.target = target
         self.arguments = arguments
-        self.profile = False
-        self.profile_options: dict[str, Any] = {}  # what Profile is called with
+        self.profile: dict[str, Any] | None = None  # what Profile is called with
         self.as_nvtx = False
 
 
@@ -58,8 +57,10 @@ def parse(words: list[str]) -> Program:
     flags, words = split_flags(words)
     options = options_of(flags)
     program = _program(words)
-    program.profile, program.as_nvtx = options["profile"], options["as_nvtx"]
-    program.profile_options = profile_options(options)
+    program.as_nvtx = options["as_nvtx"]
+    if options["profile"]:
+        given = {name: options[name] for name in ("include", "exclude") if options[name]}
+        program.profile = {"hide_stdlib": not options["show_stdlib"], **given}
     return program
 
 
@@ -88,12 +89,6 @@ def unused_without_profile(options: Mapping[str, Any]) -> list[str]:
     """The options that are given and have no effect without --profile, which is not."""
     given = [flag for flag in OF_PROFILE if options.get(OPTIONS[flag][0])]
     return [] if options["profile"] else given
-
-
-def profile_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What `nvspan.Profile` is called with."""
-    found = {name: options[name] for name in ("include", "exclude") if options.get(name)}
-    return {"hide_stdlib": not options.get("show_stdlib"), **found}
 
 
 def flags_of(options: Mapping[str, Any]) -> list[str]:

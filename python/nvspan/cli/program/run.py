@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from nvspan.cli.program.parse import Program
+    from nvspan.profiler import Profile
 
 
 def own_path_entry() -> bool:
@@ -30,11 +31,9 @@ def own_path_entry() -> bool:
 def run(program: Program) -> int:
     """Runs the program. Returns where python would go on to its own end, and raises ``SystemExit``
     or ``KeyboardInterrupt`` where one of them decides how the process ends."""
-    profile = _profile(program.profile_options) if program.profile else None
+    profile = None if program.profile is None else _profile(program.profile)
     if program.as_nvtx:
-        from nvspan.cli.program.as_nvtx import replace_nvtx
-
-        replace_nvtx()
+        _replace_nvtx()
     kinds = {"script": _run_script, "module": _run_module, "code": _run_code, "stdin": _run_stdin}
     try:
         kinds[program.kind](program, profile)
@@ -52,10 +51,27 @@ def run(program: Program) -> int:
     return 0
 
 
-def _profile(options: dict[str, Any]) -> Any:
-    from nvspan.profiler import Profile  # type: ignore[import-not-found, unused-ignore]
+def _profile(options: dict[str, Any]) -> Profile:
+    from nvspan.profiler import Profile
 
     return Profile(**{**options, "exclude": [__file__, *options.get("exclude", ())]})
+
+
+def _replace_nvtx() -> None:
+    """nvspan in place of nvtx, here and in the Python processes below: multiprocessing hands
+    ``sys.path`` to the workers that it spawns, other programs inherit PYTHONPATH; a folder on the
+    path serves both."""
+    import os
+
+    import nvspan
+
+    nvspan.install_as_nvtx()
+    folder = os.path.join(os.path.dirname(os.path.abspath(nvspan.__file__)), "_compat", "as_nvtx")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    inherited = os.environ.get("PYTHONPATH", "")
+    if folder not in inherited.split(os.pathsep):
+        os.environ["PYTHONPATH"] = folder + (os.pathsep + inherited if inherited else "")
 
 
 def _stays_interactive() -> bool:
@@ -65,7 +81,7 @@ def _stays_interactive() -> bool:
 # What is run
 
 
-def _run_script(program: Program, profile: Any) -> None:
+def _run_script(program: Program, profile: Profile | None) -> None:
     import os
 
     script = program.target
@@ -111,7 +127,7 @@ def _compiled(content: bytes, magic: bytes) -> CodeType:
     return code
 
 
-def _run_module(program: Program, profile: Any) -> None:
+def _run_module(program: Program, profile: Profile | None) -> None:
     import os
     import runpy
 
@@ -121,7 +137,7 @@ def _run_module(program: Program, profile: Any) -> None:
     _run_as_main(runpy, program.target, profile, alter_argv=True)
 
 
-def _run_code(program: Program, profile: Any) -> None:
+def _run_code(program: Program, profile: Profile | None) -> None:
     sys.argv[:] = ["-c", *program.arguments]
     _set_path_entry("")
     main = _fresh_main()
@@ -136,7 +152,7 @@ def _run_code(program: Program, profile: Any) -> None:
     _execute(code, main.__dict__, profile)
 
 
-def _run_stdin(program: Program, profile: Any) -> None:
+def _run_stdin(program: Program, profile: Profile | None) -> None:
     sys.argv[:] = ["-", *program.arguments]
     _set_path_entry("")
     content = sys.stdin.buffer.read()
@@ -146,7 +162,9 @@ def _run_stdin(program: Program, profile: Any) -> None:
     _execute_file(code, names, profile)
 
 
-def _run_as_main(runpy: ModuleType, name: str, profile: Any, *, alter_argv: bool) -> None:
+def _run_as_main(
+    runpy: ModuleType, name: str, profile: Profile | None, *, alter_argv: bool
+) -> None:
     """What python itself calls for ``-m``, a folder or a zip file."""
     if profile is not None:
         # runpy's own work is no part of the program: the profile begins where runpy executes it.
@@ -158,7 +176,7 @@ def _run_as_main(runpy: ModuleType, name: str, profile: Any, *, alter_argv: bool
     runpy._run_module_as_main(name, alter_argv)
 
 
-def _execute_file(code: CodeType, names: dict[str, Any], profile: Any) -> None:
+def _execute_file(code: CodeType, names: dict[str, Any], profile: Profile | None) -> None:
     try:
         _execute(code, names, profile)
     finally:
@@ -166,7 +184,7 @@ def _execute_file(code: CodeType, names: dict[str, Any], profile: Any) -> None:
             names.pop(name, None)
 
 
-def _execute(code: CodeType, names: dict[str, Any], profile: Any) -> None:
+def _execute(code: CodeType, names: dict[str, Any], profile: Profile | None) -> None:
     if profile is None:
         exec(code, names)
         return

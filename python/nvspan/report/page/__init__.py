@@ -26,7 +26,7 @@ from nvspan.report.page.widget import as_json, steps_of, widget
 from nvspan.report.summary import TIMES, Summary
 from nvspan.report.text import printable
 
-__all__ = ["html", "widget"]
+__all__ = ["cell", "html", "widget"]
 
 
 def html(
@@ -83,6 +83,16 @@ def html(
     before, _, end = rest.partition("@SCRIPT@")
     style = source("parts.css") + source("page.css")
     return "".join((head, style, middle, as_json(held), before, script("page"), end))
+
+
+def cell(recording: Recording) -> str:
+    """The page in an iframe, for ``_repr_html_``: it loads nothing, and its scripts reach only the
+    page."""
+    text = html(recording, size=data.CELL).replace("&", "&amp;").replace('"', "&quot;")
+    return (
+        '<iframe title="nvspan recording" sandbox="allow-scripts" '
+        f'style="width: 100%; height: 720px; border: 0" srcdoc="{text}"></iframe>'
+    )
 
 
 def _when(recording: Recording) -> str:
