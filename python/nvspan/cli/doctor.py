@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""``nvspan doctor``: can annotations be seen here, and if not, how to fix it."""
+"""``nvspan doctor``: find out why nothing is recorded, and how to fix it."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def _watched(
 def _environment(parser: Parser, options: argparse.Namespace, run: int) -> dict[str, str]:
     """Has NVTX load the recorder; the files of an earlier run are out of the way then."""
     try:
-        claim_output(options.output, options.force)
+        claim_output(options.output, force=options.force)
         library = launch.injection_library()
         config = recorder.config_string(
             options.output,

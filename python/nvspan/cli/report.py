@@ -45,7 +45,11 @@ def main(argv: Sequence[str]) -> int:
         found = findings.look(recording)
         progress(0.4)
         text = page.html(
-            recording, options.title, sections(recording, found), found.steps, found.stats
+            recording,
+            options.title,
+            answers=sections(recording, found),
+            steps=found.steps,
+            stats=found.stats,
         )
         progress(0.9)
         write_text(parser, output, text)

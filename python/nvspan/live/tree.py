@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The open ranges of many threads as one tree: who is in the same range has it in common."""
+"""Tree of the open ranges of many threads."""
 
 from __future__ import annotations
 

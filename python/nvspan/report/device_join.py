@@ -11,6 +11,7 @@ from nvspan._results import StatsRow
 GROUPS = ("device", "stream")  # of which there are rows of device ranges alone
 TIMES = ("gpu_total", "gpu_self", "gpu_p50", "gpu_typical", "gpu_mean")
 NUMBERS = ("gpu_calls", *TIMES, "gpu_share")
+_NO_CALLS = {"calls": 0, "outliers": 0, "warmup": 0}
 SHOWN = ("gpu_calls", "gpu_total", "gpu_self", "gpu_p50", "gpu_share")
 
 
@@ -60,8 +61,10 @@ def beside(rows: Sequence[Row]) -> tuple[list[Row], bool]:
         if row.kind != "device":
             continue
         numbers: dict[str, float | None] = {
-            "gpu_calls": row.calls, "gpu_total": row.total, "gpu_share": row.share
-        }  # fmt: skip
+            "gpu_calls": row.calls,
+            "gpu_total": row.total,
+            "gpu_share": row.share,
+        }
         if row.calls:
             numbers.update(gpu_self=row.self, gpu_p50=row.p50, gpu_typical=row.typical)
             numbers["gpu_mean"] = row.mean
@@ -80,9 +83,7 @@ def _key(row: Row) -> tuple[str | bool | None, ...]:
 
 
 def _alone(row: Row, numbers: dict[str, float | None]) -> Row:
-    zeros = {
-        name: 0.0 for name, value in row.as_dict().items()
-        if isinstance(value, float) and name not in ("overhead", "overhead_share")
-    }  # fmt: skip
-    ints = {"calls": 0, "outliers": 0, "warmup": 0}
-    return row.replace(**{**zeros, **ints, "self": None, **numbers})
+    kept = ("overhead", "overhead_share")
+    floats = {name for name, value in row.as_dict().items() if isinstance(value, float)}
+    zeros: dict[str, float] = {**dict.fromkeys(floats.difference(kept), 0.0), **_NO_CALLS}
+    return row.replace(**{**zeros, "self": None, **numbers})

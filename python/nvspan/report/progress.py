@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""A bar on standard error for what takes long, where that is a terminal."""
+"""Progress bar for slow tasks, on standard error where that is a terminal."""
 
 from __future__ import annotations
 

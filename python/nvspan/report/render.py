@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from nvspan.recording.time_text import duration, percent
+from nvspan.recording.time_text import duration, percent, time_cell
 from nvspan.report import device_join, text
 from nvspan.report.device_join import Row
 from nvspan.report.narrow import fitted
@@ -37,6 +37,7 @@ _DISPENSABLE = (
 
 
 def headings(summary: Summary) -> list[str]:
+    """The columns that a summary has something for."""
     columns = ["calls", *TIMES, "share", "threads"]
     if summary.gpu:
         columns += device_join.SHOWN
@@ -66,8 +67,7 @@ def _cell(row: Row, column: str, by: str) -> str:
         part = row.overhead_share
         return f"! {percent(min(part, 1), '.0f')}" if part > OVERHEAD_LIMIT else ""
     if column in TIMES:
-        value = getattr(row, column) if row.calls else None
-        return "" if value is None else duration(value)
+        return time_cell(getattr(row, column) if row.calls else None)
     return str(getattr(row, column))
 
 
@@ -80,14 +80,13 @@ def _gpu_cell(value: float | None, column: str) -> str:
 
 
 def cells(summary: Summary, columns: Sequence[str], rows: Sequence[Row]) -> list[list[str]]:
+    """The text of each row in these columns."""
     return [[_cell(row, column, summary.by) for column in columns] for row in rows]
 
 
 def _more(summary: Summary, rows: Sequence[Row]) -> list[str]:
-    lines = []
-    if len(rows) < len(summary.rows):
-        lines.append(f"... and {len(summary.rows) - len(rows)} more")
-    return lines + summary.footnotes()
+    more = len(summary.rows) - len(rows)
+    return [*([f"... and {more} more"] if more else []), *summary.footnotes()]
 
 
 def plain(summary: Summary, top: int | None = None, width: int | None = None) -> str:
@@ -102,21 +101,25 @@ def plain(summary: Summary, top: int | None = None, width: int | None = None) ->
 
 
 def as_markdown(summary: Summary, top: int | None = None) -> str:
+    """The table in Markdown, below what the statistics leave out as a quotation."""
     rows = summary.rows[:top]
     notes = [f"> {note}  " for note in summary.notes]
+    lines = [*notes, ""] if notes else []
     if not rows:
-        return "\n".join([*notes, *([""] if notes else []), "no ranges"])
+        return "\n".join([*lines, "no ranges"])
     columns = headings(summary)
     table = text.markdown(columns, cells(summary, columns, rows), _LEFT)
-    return "\n".join([*notes, *([""] if notes else []), table, "", *_more(summary, rows)]).rstrip()
+    return "\n".join([*lines, table, "", *_more(summary, rows)]).rstrip()
 
 
 def raw_columns(summary: Summary) -> list[str]:
     """The keys of `raw_rows`."""
     group = [] if summary.by == "name" else [summary.by]
     gpu = device_join.NUMBERS if summary.gpu else ()
-    return ["domain", "name", "kind", "backward", *group, "calls", "unclosed", *TIMES, "share",
-            "threads", "overhead", "overhead_share", *KEPT_OUT, *gpu]  # fmt: skip
+    return [
+        *("domain", "name", "kind", "backward", *group, "calls", "unclosed", *TIMES),
+        *("share", "threads", "overhead", "overhead_share", *KEPT_OUT, *gpu),
+    ]
 
 
 def raw_rows(summary: Summary, top: int | None = None) -> list[dict[str, object]]:
@@ -154,6 +157,7 @@ def as_csv(
 
 
 def as_json(summary: Summary, top: int | None = None) -> str:
+    """The rows, and all that is known of the recordings."""
     document = {
         "by": summary.by,
         "wall": summary.wall,
@@ -199,10 +203,14 @@ def rich_table(summary: Summary, file: IO[str], top: int | None = None) -> bool:
         return True
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
+        is_name = column == "name"
         shown.add_column(
-            Text(text.printable(column)), justify="left" if column in _LEFT else "right",
-            overflow="fold", no_wrap=column != "name", style="cyan" if column == "name" else "",
-        )  # fmt: skip
+            Text(text.printable(column)),
+            justify="left" if column in _LEFT else "right",
+            overflow="fold",
+            no_wrap=not is_name,
+            style="cyan" if is_name else "",
+        )
     for row, values in zip(table, rows, strict=True):
         flagged = values.overhead_share > OVERHEAD_LIMIT
         shown.add_row(*map(Text, row), style="yellow" if flagged else "")

@@ -106,12 +106,14 @@ class Summary:
         label = range_label(row, device=False)
         lanes = max(row.threads if row.devices is None else row.devices, 1)
         return row.into(
-            Row, **dict.fromkeys(device_join.NUMBERS), group=self._group(row),
+            Row,
+            **dict.fromkeys(device_join.NUMBERS),
+            group=self._group(row),
             label=label + (f" ({row.unclosed} unclosed)" if row.unclosed else ""),
             share=row.total / (self.wall * lanes) if self.wall else None,
             overhead_share=row.overhead / row.total if row.total else 0.0,
             self=None if row.kind == "start_end" else row.self,
-        )  # fmt: skip
+        )
 
     def _group(self, row: StatsRow) -> str:
         if self.by == "thread":

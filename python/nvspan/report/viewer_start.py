@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the Perfetto UI opens a recording: what it unfolds and pins, and the queries that it has."""
+"""Start of the Perfetto UI: the tracks that it unfolds and pins, and its queries."""
 
 from __future__ import annotations
 

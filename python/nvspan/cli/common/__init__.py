@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What several commands share: options, reading the files that they are given, printing."""
+"""Options, file loading and printing shared by the commands."""

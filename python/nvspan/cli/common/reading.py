@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""File loading, and the output of results, shared by the reading commands."""
+"""Options and file loading shared by the reading commands."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The files of an earlier run that a recording would lie beside: found, and removed if asked."""
+"""Existing output files: claim the name of a recording, or remove the run that has it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OutputExistsError(Exception):
     """Why a recording cannot be written: a sentence."""
 
 
-def claim_output(template: str, force: bool) -> None:
+def claim_output(template: str, *, force: bool) -> None:
     """Makes sure that `template`, the name of a recording, will name files of one run alone.
 
     With `force` the recordings of the run that has the name are removed, those of all its

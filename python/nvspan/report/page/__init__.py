@@ -32,6 +32,7 @@ __all__ = ["cell", "html", "widget"]
 def html(
     recording: Recording,
     title: str | None = None,
+    *,
     answers: dict[str, Any] | None = None,
     steps: Steps | None = None,
     stats: Stats | None = None,
