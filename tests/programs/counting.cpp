@@ -4,15 +4,13 @@
 // Threads that number their events and note, in a file that outlives a kill, how far they are:
 // counting FILE THREADS EVENTS (0: until it is killed) HOW, which is ranges, marks or short.
 
-#include <nvtx3/nvToolsExt.h>
+#include "events.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -23,13 +21,7 @@ namespace {
 std::atomic<std::uint64_t>* progress;
 
 void mark(std::uint64_t number) {
-  nvtxEventAttributes_t attributes = {};
-  attributes.version = NVTX_VERSION;
-  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  attributes.message.ascii = "number";
-  attributes.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
-  attributes.payload.ullValue = number;
+  const nvtxEventAttributes_t attributes = numbered("number", number);
   nvtxMarkEx(&attributes);
 }
 

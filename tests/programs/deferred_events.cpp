@@ -4,8 +4,9 @@
 // Ranges, marks and counter samples that are submitted after the fact, with their times. It prints
 // the time that the stamps count from.
 
+#include "payloads.hpp"
+
 #include <nvtx3/nvToolsExtCounters.h>
-#include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSemanticsTime.h>
 
 #include <sys/wait.h>
@@ -13,10 +14,7 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <iterator>
 
 namespace {
 
@@ -31,29 +29,6 @@ struct Note {
   char text[16];
   std::int64_t at;
 };
-
-nvtxPayloadSchemaEntry_t entry(std::uint64_t flags, std::uint64_t type, std::size_t offset) {
-  nvtxPayloadSchemaEntry_t made = {};
-  made.flags = flags;
-  made.type = type;
-  made.offset = offset;
-  return made;
-}
-
-std::uint64_t schema(nvtxDomainHandle_t domain, std::uint64_t flags, std::size_t size,
-                     const nvtxPayloadSchemaEntry_t* entries, std::size_t count) {
-  nvtxPayloadSchemaAttr_t made = {};
-  made.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS |
-                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
-                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
-  made.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
-  made.flags = flags;
-  made.entries = entries;
-  made.numEntries = count;
-  made.payloadStaticSize = size;
-  return nvtxPayloadSchemaRegister(domain, &made);
-}
 
 // NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR, which NVTX 3.2 shifts out of an int.
 constexpr std::uint64_t begin_and_interval = std::uint64_t{1} << 32;
@@ -83,16 +58,18 @@ int main() {
   usleep(20000);  // every stamp but the one of long ago lies between two readings of the clocks
 
   constexpr std::uint64_t stamp = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
-  const nvtxPayloadSchemaEntry_t of_work[] = {
-      entry(NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN, stamp, 0),
-      entry(NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END, stamp, offsetof(Work, end)),
-      entry(NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
-            NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, offsetof(Work, name)),
-      entry(0, NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, offsetof(Work, category)),
-      entry(0, NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, offsetof(Work, color)),
+  const Entries of_work = {
+      entry(stamp, nullptr, NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN, 0, 0),
+      entry(stamp, nullptr, NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END, 0, offsetof(Work, end)),
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, nullptr,
+            NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE, 0, offsetof(Work, name)),
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, nullptr, 0, 0, offsetof(Work, category)),
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, nullptr, 0, 0, offsetof(Work, color)),
   };
-  const std::uint64_t work = schema(domain, NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND, sizeof(Work),
-                                    of_work, std::size(of_work));
+  const std::uint64_t work = register_schema(
+      domain,
+      {NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, sizeof(Work), 0, NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND},
+      of_work);
   // Out of order, overlapping, and long before anything else.
   const std::int64_t second = 1000000000;
   const Work batch[] = {{zero + 5000000, zero + 9000000, kernel, 4, 0xFF112233},
@@ -112,15 +89,16 @@ int main() {
   semantics.header = {sizeof semantics, NVTX_SEMANTIC_ID_TIME_V1, NVTX_TIME_SEMANTIC_VERSION,
                       nullptr};
   semantics.timeDomainId = nvtxTimeDomainRegister(domain, &time);
-  nvtxPayloadSchemaEntry_t of_note[] = {
-      entry(NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
-            NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, 0),
-      entry(NVTX_PAYLOAD_ENTRY_FLAG_MARK, stamp, offsetof(Note, at)),
+  Entries of_note = {
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, nullptr,
+            NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, 0, 0),
+      entry(stamp, nullptr, NVTX_PAYLOAD_ENTRY_FLAG_MARK, 0, offsetof(Note, at)),
   };
   of_note[0].arrayOrUnionDetail = sizeof Note::text;
   of_note[1].semantics = &semantics.header;
-  const std::uint64_t note =
-      schema(domain, NVTX_PAYLOAD_SCHEMA_FLAG_MARK, sizeof(Note), of_note, std::size(of_note));
+  const std::uint64_t note = register_schema(
+      domain, {NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, sizeof(Note), 0, NVTX_PAYLOAD_SCHEMA_FLAG_MARK},
+      of_note);
   Note value = {"flushed", wall_clock_at(zero) + 2000000};
   const nvtxPayloadData_t data = {note, sizeof value, &value};
   nvtxEventSubmit(domain, &data, 1);

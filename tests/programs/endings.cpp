@@ -5,14 +5,12 @@
 // _exit, quick_exit or return. With HOW allocations it counts what an event allocates; with hook
 // its own malloc makes events.
 
-#include <nvtx3/nvToolsExt.h>
+#include "events.hpp"
 
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 extern "C" void* __libc_malloc(std::size_t size);
@@ -23,13 +21,7 @@ std::atomic<long> allocations{0};
 std::atomic<bool> annotate_malloc{false};
 
 void mark(std::uint64_t number) {
-  nvtxEventAttributes_t attributes = {};
-  attributes.version = NVTX_VERSION;
-  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  attributes.message.ascii = "number";
-  attributes.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
-  attributes.payload.ullValue = number;
+  const nvtxEventAttributes_t attributes = numbered("number", number);
   nvtxMarkEx(&attributes);
 }
 

@@ -4,39 +4,16 @@
 // Calls every function of NVTX's core, naming and synchronisation headers once or more. It prints
 // what those return that the test needs to know, and fails when a return value is wrong.
 
-#include <nvtx3/nvToolsExt.h>
+#include "events.hpp"
+
 #include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
 #include <nvtx3/nvToolsExtOpenCL.h>
 #include <nvtx3/nvToolsExtSync.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <initializer_list>
 
-#define CHECK(condition)                                                    \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      std::fprintf(stderr, "line %d: %s is false\n", __LINE__, #condition); \
-      std::exit(1);                                                         \
-    }                                                                       \
-  } while (0)
-
 namespace {
-
-nvtxEventAttributes_t attributes() {
-  nvtxEventAttributes_t made = {};
-  made.version = NVTX_VERSION;
-  made.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  return made;
-}
-
-nvtxEventAttributes_t named(const char* message) {
-  nvtxEventAttributes_t made = attributes();
-  made.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  made.message.ascii = message;
-  return made;
-}
 
 template <typename Handle>
 Handle fake(unsigned long value) {
@@ -111,9 +88,7 @@ void domains() {
   nvtxStringHandle_t string_w = nvtxDomainRegisterStringW(w, L"registered w");
   CHECK(string_a != nullptr && string_w != nullptr && string_a != string_w);
   CHECK(nvtxDomainRegisterStringA(a, "registered a") == string_a);
-  nvtxEventAttributes_t in_a = attributes();
-  in_a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-  in_a.message.registered = string_a;
+  nvtxEventAttributes_t in_a = named(string_a);
   in_a.category = 7;
   nvtxEventAttributes_t in_w = in_a;
   in_w.message.registered = string_w;

@@ -4,24 +4,14 @@
 // Calls every function of NVTX's payload and counter extensions, and one of an extension that
 // nvspan does not know.
 
-#include <nvtx3/nvToolsExt.h>
+#include "payloads.hpp"
+
 #include <nvtx3/nvToolsExtCounters.h>
 #include <nvtx3/nvToolsExtMem.h>
-#include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-
-#define CHECK(condition)                                                    \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      std::fprintf(stderr, "line %d: %s is false\n", __LINE__, #condition); \
-      std::exit(1);                                                         \
-    }                                                                       \
-  } while (0)
 
 namespace {
 
@@ -90,15 +80,8 @@ void payload(nvtxDomainHandle_t domain) {
   const nvtxRangeId_t id = nvtxRangeStartPayload(domain, one, 1);
   CHECK(id != 0);
   nvtxRangeEndPayload(domain, id, nullptr, 0);
-  nvtxEventAttributes_t attributes = {};
-  attributes.version = NVTX_VERSION;
-  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  attributes.message.ascii = "classic";
-  attributes.payloadType = NVTX_PAYLOAD_TYPE_EXT;
-  attributes.reserved0 = 1;
-  attributes.payload.ullValue = NVTX_POINTER_AS_PAYLOAD_ULLVALUE(one);
-  nvtxDomainMarkEx(domain, &attributes);
+  const nvtxEventAttributes_t event = with_payload(named("classic"), one, 1);
+  nvtxDomainMarkEx(domain, &event);
 
   CHECK(nvtxTimestampGet() > 0);
   nvtxTimeDomainAttr_t time = {};

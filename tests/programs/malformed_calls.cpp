@@ -4,7 +4,8 @@
 // What no program should pass to NVTX, and some do. The tool must show as much as there is, and
 // the program must come to its end.
 
-#include <nvtx3/nvToolsExt.h>
+#include "events.hpp"
+
 #include <nvtx3/nvToolsExtCounters.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSync.h>
@@ -23,15 +24,6 @@ Handle garbage() {
   return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(0xDEAD));
 }
 
-nvtxEventAttributes_t named(const char* message) {
-  nvtxEventAttributes_t made = {};
-  made.version = NVTX_VERSION;
-  made.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  made.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  made.message.ascii = message;
-  return made;
-}
-
 void nulls() {
   nvtxMarkA(nullptr);
   nvtxMarkW(nullptr);
@@ -45,7 +37,7 @@ void nulls() {
   nvtxRangeEnd(nvtxRangeStartA(nullptr));
   nvtxRangeEnd(nvtxRangeStartW(nullptr));
   nvtxRangeEnd(nvtxRangeStartEx(nullptr));
-  nvtxEventAttributes_t ascii = named(nullptr);
+  nvtxEventAttributes_t ascii = named(static_cast<const char*>(nullptr));
   nvtxMarkEx(&ascii);
   ascii.messageType = NVTX_MESSAGE_TYPE_UNICODE;
   nvtxMarkEx(&ascii);
@@ -55,9 +47,7 @@ void nulls() {
   nvtxNameOsThreadA(3, nullptr);
   nvtxDomainHandle_t domain = nvtxDomainCreateA(nullptr);
   nvtxStringHandle_t string = nvtxDomainRegisterStringA(domain, nullptr);
-  nvtxEventAttributes_t registered = named(nullptr);
-  registered.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-  registered.message.registered = string;
+  const nvtxEventAttributes_t registered = named(string);
   nvtxDomainMarkEx(domain, &registered);
   nvtxDomainResourceCreate(domain, nullptr);
   nvtxDomainResourceDestroy(nullptr);
@@ -68,7 +58,7 @@ void nulls() {
   nvtxMarkA("the default domain cannot be destroyed");
 }
 
-void attributes() {
+void odd_attributes() {
   nvtxEventAttributes_t event = named("cut off");
   event.category = 5;
   event.size = 8;  // up to the category
@@ -97,9 +87,7 @@ void attributes() {
 void handles() {
   nvtxDomainHandle_t one = nvtxDomainCreateA("one");
   nvtxDomainHandle_t two = nvtxDomainCreateA("two");
-  nvtxEventAttributes_t event = named(nullptr);
-  event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-  event.message.registered = garbage<nvtxStringHandle_t>();
+  nvtxEventAttributes_t event = named(garbage<nvtxStringHandle_t>());
   nvtxDomainMarkEx(one, &event);
   event.message.registered = nvtxDomainRegisterStringA(two, "of two");
   nvtxDomainMarkEx(one, &event);
@@ -201,7 +189,7 @@ void registrations() {
 int main(int argc, char** argv) {
   const std::string part = argc > 1 ? argv[1] : "";
   if (part == "nulls") nulls();
-  if (part == "attributes") attributes();
+  if (part == "attributes") odd_attributes();
   if (part == "handles") handles();
   if (part == "text") text();
   if (part == "payloads") payloads();

@@ -5,11 +5,9 @@
 // threads, one with registered strings and one with plain ones, in domains that alternate by level.
 // With an argument each has so many events, in bursts, and "done" is said when both have had them.
 
-#include <nvtx3/nvToolsExt.h>
+#include "events.hpp"
 
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,15 +28,9 @@ void run(bool registered, long most) {
     std::string& text = texts[registered][level][i / names % names][i % names];
     text = std::to_string(level) + ":" + std::to_string(i / names % names) + ":" +
            std::to_string(i % names);
-    nvtxEventAttributes_t& event = all[static_cast<std::size_t>(i)];
-    event.version = NVTX_VERSION;
-    event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-    event.messageType = registered ? NVTX_MESSAGE_TYPE_REGISTERED : NVTX_MESSAGE_TYPE_ASCII;
-    if (registered) {
-      event.message.registered = nvtxDomainRegisterStringA(domains[level % 2], text.c_str());
-    } else {
-      event.message.ascii = text.c_str();
-    }
+    all[static_cast<std::size_t>(i)] =
+        registered ? named(nvtxDomainRegisterStringA(domains[level % 2], text.c_str()))
+                   : named(text.c_str());
   }
   int open[levels + 1] = {};
   int depth = 0;

@@ -4,7 +4,7 @@
 // A shared object with an NVTX of its own. It initialises NVTX in a static constructor, while the
 // loader is at work, or, with PLUGIN_QUIET, when it is first called.
 
-#include <nvtx3/nvToolsExt.h>
+#include "events.hpp"
 
 #include <string>
 
@@ -32,11 +32,7 @@ extern "C" __attribute__((visibility("default"))) nvtxStringHandle_t plugin_stri
 }
 
 extern "C" __attribute__((visibility("default"))) int plugin_push() {
-  nvtxEventAttributes_t event = {};
-  event.version = NVTX_VERSION;
-  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-  event.message.registered = plugin_string();
+  const nvtxEventAttributes_t event = named(plugin_string());
   return nvtxDomainRangePushEx(domain(), &event);
 }
 

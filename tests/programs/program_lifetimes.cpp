@@ -4,15 +4,13 @@
 // Events from where a program is hardly alive yet, or hardly any more, and under what programs do
 // to their file descriptors, memory and stacks. The first argument says which.
 
-#include <nvtx3/nvToolsExt.h>
+#include "events.hpp"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -20,11 +18,7 @@
 namespace {
 
 void mark(const char* text, long long number) {
-  nvtxEventAttributes_t event = {};
-  event.version = NVTX_VERSION;
-  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  event.message.ascii = text;
+  nvtxEventAttributes_t event = named(text);
   event.payloadType = NVTX_PAYLOAD_TYPE_INT64;
   event.payload.llValue = number;
   nvtxMarkEx(&event);

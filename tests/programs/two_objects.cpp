@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Loads the two plugins named on the command line. Each connects to the tool for itself, and what
-// one gets from it means the same in the other and in the program.
+// one gets from it means the same in the other and in the program. With "race", many threads make
+// the first NVTX calls of both.
 
-#include <nvtx3/nvToolsExt.h>
+#include "events.hpp"
 
 #include <dlfcn.h>
 
-#include <cstdio>
-#include <cstdlib>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -35,20 +38,35 @@ Plugin load(const char* path) {
   };
 }
 
+void race(const Plugin& a, const Plugin& b) {
+  constexpr int count = 32;
+  std::atomic<int> waiting{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i) {
+    threads.emplace_back([&, i] {
+      const Plugin& plugin = i % 2 == 0 ? a : b;
+      ++waiting;
+      while (waiting < count) std::this_thread::yield();
+      if (plugin.push() != 0 || plugin.pop() != 0) std::_Exit(2);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 }  // namespace
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+  if (argc > 3) {
+    race(load(argv[1]), load(argv[2]));
+    return 0;
+  }
   nvtxRangePushA("main");
   const Plugin a = load(argv[1]);
   const Plugin b = load(argv[2]);
   a.push();
   b.push();
   if (a.domain() == b.domain() || a.string() == b.string()) return 2;
-  nvtxEventAttributes_t event = {};
-  event.version = NVTX_VERSION;
-  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-  event.message.registered = a.string();
+  const nvtxEventAttributes_t event = named(a.string());
   nvtxDomainMarkEx(a.domain(), &event);
   a.pop();
   b.pop();

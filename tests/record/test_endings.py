@@ -97,7 +97,7 @@ def test_two_objects_that_race_for_their_first_call():
                  "-DPLUGIN_QUIET"]  # fmt: skip
         return str(build(PROGRAMS / "plugin.cpp", *flags, name=f"quiet_{name}.so"))
 
-    command = [str(build(PROGRAMS / "racing_objects.cpp")), plugin("a"), plugin("b")]
+    command = [str(build(PROGRAMS / "two_objects.cpp")), plugin("a"), plugin("b"), "race"]
     for _ in range(length(5, 2)):
         recording = record_command(command).recording
         assert recording.problems == []
