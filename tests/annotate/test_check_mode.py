@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from helpers.events import plain
-from helpers.traced import clean_environment, run_plain, run_traced
+from helpers.traced import clean_environment, read_events, run_plain, run_traced
 
 BOTH = pytest.mark.parametrize("run", [run_plain, run_traced], ids=["no tool", "a tool"])
 
@@ -368,8 +368,7 @@ print([r.kind for r in nvspan.check.reports()], nvspan.tool())
         "['pop_of_nothing', 'pop_of_nothing']",
         "['pop_of_nothing'] None",
     ]
-    events = [json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines()]
-    assert plain(events) == [
+    assert plain(read_events(tmp_path / "t.jsonl")) == [
         "push [] 'seen' depth=0",
         "pop [] 'seen' depth=0",
         "pop [nowhere] - depth=-1",

@@ -12,7 +12,7 @@ import pytest
 
 from helpers.events import plain
 from helpers.packages import needs
-from helpers.traced import LIBRARY, run_plain, run_traced
+from helpers.traced import LIBRARY, read_events, run_plain, run_traced
 
 IMPORT = "import nvspan as nvtx, asyncio, contextlib\n"
 
@@ -342,8 +342,7 @@ def test_an_ipython_kernel_cell_is_push_pop_and_its_coroutines_are_spans(tmp_pat
     nbformat.write(notebook, path)
     assert client.NotebookClient is not None
     run_plain(program, str(path), env={"JUPYTER_PATH": str(tmp_path)}, timeout=120)
-    events = [json.loads(line) for line in out.read_text().splitlines()]
-    assert plain(events) == [
+    assert plain(read_events(out)) == [
         "push [] 'cell' depth=0", "push [] 'inner' depth=1", "pop [] 'inner' depth=1",
         "pop [] 'cell' depth=0", "push [] 'function' depth=0", "pop [] 'function' depth=0",
         "start #1 [] 'a'", "start #2 [] 'b'", "end #1 [] 'a'", "end #2 [] 'b'",

@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from helpers.events import lines, plain, registrations
-from helpers.traced import LIBRARY, run_plain, run_traced
+from helpers.traced import LIBRARY, read_events, run_plain, run_traced
 
 HEADER = f"""
 import os, sys, nvspan
@@ -70,7 +68,7 @@ EXPECTED = [
 
 
 def read(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return read_events(path) if path.exists() else []
 
 
 def run(code, tmp_path):

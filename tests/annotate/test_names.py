@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import pytest
 
 from helpers.events import plain
-from helpers.traced import run_plain, run_traced
+from helpers.traced import read_events, run_plain, run_traced
 
 
 def names(traced):
@@ -165,7 +164,7 @@ gate.set(); t.join()
 """
     run_plain(code)
     for n in range(2):
-        events = [json.loads(line) for line in (tmp_path / f"{n}.jsonl").read_text().splitlines()]
+        events = read_events(tmp_path / f"{n}.jsonl")
         assert plain(events) == ["mark [lib] 'm' category=3:three"]
         assert [event["name"] for event in events if event["kind"] == "name_thread"] == [
             "main thread",

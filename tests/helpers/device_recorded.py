@@ -4,15 +4,8 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
-import shutil
-import sys
-import tempfile
-from pathlib import Path
-
+from helpers import reported
 from helpers.device import PREAMBLE, environment
-from helpers.recorded import record_command
 
 PROGRAM = """
 import sys, time
@@ -58,11 +51,8 @@ RANGES = sorted(
 )
 
 
-@functools.cache
 def recording_of(code: str, *arguments: str, mode: str = "full") -> str:
     """The path of a recording of a program with `cuda` in it, made once for all tests."""
-    folder = tempfile.mkdtemp(prefix="nvspan-device-tests-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    command = [sys.executable, "-c", PREAMBLE + code, *arguments]
-    made = record_command(command, mode=mode, env=environment(), folder=Path(folder))
-    return made.files[0]
+    return reported.recording_of(
+        PREAMBLE + code, *arguments, mode=mode, env=tuple(environment().items())
+    )

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-CALLS = ("mark", "push", "pop", "start", "end")
+from helpers.traced import CALLS
+
 NAMED_CATEGORIES = 1_000_000_000  # names given to events get ids above it
 
 

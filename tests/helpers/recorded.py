@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import nvspan
-from helpers.traced import LIBRARY, change, clean_environment
+from helpers.traced import CALLS, LIBRARY, change, clean_environment
 from nvspan import launch, recorder
 
 
@@ -77,7 +77,7 @@ def essential(events):
     ids: dict[tuple[int, int], int] = {}
     threads: dict[tuple[int, int], list[dict]] = {}
     for event in events:
-        if event["kind"] not in ("mark", "push", "pop", "start", "end"):
+        if event["kind"] not in CALLS:
             continue
         thread = threads.setdefault((event["pid"], event["tid"]), [])
         made = {key: event.get(key) for key in ("kind", "domain", "message", "message_type")}

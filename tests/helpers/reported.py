@@ -52,11 +52,17 @@ nvspan.push_range("never closed")
 
 
 @functools.cache
-def recording_of(code: str = PROGRAM + LOOSE_ENDS, mode: str = "full") -> str:
+def recording_of(
+    code: str = PROGRAM + LOOSE_ENDS,
+    *arguments: str,
+    mode: str = "full",
+    env: tuple[tuple[str, str | None], ...] = (),
+) -> str:
     """The path of a recording of a program, made once for all tests."""
     folder = tempfile.mkdtemp(prefix="nvspan-report-tests-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return record_command([sys.executable, "-c", code], mode=mode, folder=Path(folder)).files[0]
+    command = [sys.executable, "-c", code, *arguments]
+    return record_command(command, mode=mode, env=dict(env), folder=Path(folder)).files[0]
 
 
 # The commands that read recordings; the others start programs, which find what a new process has.

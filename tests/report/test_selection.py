@@ -402,7 +402,7 @@ def test_counters_go_by_their_names(tmp_path):
 
 
 def test_a_mode_without_ranges_goes_by_names_too():
-    recording = nvspan.read(recording_of(STEPS, "stats"))
+    recording = nvspan.read(recording_of(STEPS, mode="stats"))
     part = recording.filter(match=["train:*"])
     assert sorted((row.name, row.calls) for row in part.stats().rows) == [
         ("read", 6), ("step", 3),
