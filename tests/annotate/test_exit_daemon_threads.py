@@ -24,8 +24,10 @@ from helpers.recorded import record_command
 from helpers.traced import run_plain, run_traced
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "daemon_threads.py"
-FOUND = re.findall(r"^@(case|unwinds)\ndef (\w+)", PROGRAM.read_text(), re.MULTILINE)
-CASES = [name for _, name in FOUND]
+SOURCE = PROGRAM.read_text()
+UNWINDING = re.findall(r'^@unwinds\ndef (\w+)|^    "(\w+)": lambda n:', SOURCE, re.MULTILINE)
+UNWINDING = [made or in_table for made, in_table in UNWINDING]
+CASES = re.findall(r"^@case\ndef (\w+)", SOURCE, re.MULTILINE) + UNWINDING
 # These change what every thread's calls do.
 ALONE = ["profile", "switching", "torch_emit", "check", "check_annotation"]
 BESIDE = [name for name in CASES if name not in ALONE]
@@ -82,7 +84,7 @@ def test_the_interpreter_exits_again_and_again(name, recording):
 @BOTH
 def test_threads_that_end_within_a_call_are_held(run, recording):
     """Each by pthread_exit(), as CPython does it, but at a moment of our own."""
-    names = [name for kind, name in FOUND if kind == "unwinds" and name not in ALONE]
+    names = [name for name in UNWINDING if name not in ALONE]
     if run is run_plain:
         names = [name for name in names if name in WITHOUT_A_TOOL]
     end(run, "unwound", names, recording)

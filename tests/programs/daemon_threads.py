@@ -23,7 +23,6 @@ import nvspan
 from nvspan import _core
 
 CASES = {}
-UNWOUND = []  # the cases whose thread comes by nap()
 here = threading.local()
 HOW = sys.argv[1]
 RECORDING = sys.argv[-1] if "--" in sys.argv else ""
@@ -34,9 +33,7 @@ def case(make):
     return make
 
 
-def unwinds(make):
-    UNWOUND.append(make.__name__)
-    return case(make)
+unwinds = case  # one whose thread comes by nap()
 
 
 def nap(sleep=time.sleep, here=here, how=HOW, turns=range, end=None):
@@ -106,21 +103,6 @@ def message():
 
 
 @unwinds
-def payload():
-    return lambda n: nvspan.mark("m", payload=nap)
-
-
-@unwinds
-def start_range():
-    return lambda n: nvspan.end_range(nvspan.start_range("m", payload=nap))
-
-
-@unwinds
-def span():
-    return lambda n: nvspan.span(message=nap).start().end()
-
-
-@unwinds
 def message_limit():
     def work(n):
         domain = nvspan.Domain(f"{n}")
@@ -144,28 +126,10 @@ def array():
 
 
 @unwinds
-def index_color():
-    return lambda n: nvspan.mark("m", color=Index())
-
-
-@unwinds
-def index_category():
-    return lambda n: nvspan.mark("m", category=Index())
-
-
-@unwinds
 def check():
     def work(n):
         # each at a line of its own: a call is warned of once
         exec(compile("\n" * (n % 1000) + "nvspan.pop_range('check')", f"{n}", "exec"))
-
-    return work
-
-
-@unwinds
-def check_annotation():
-    def work(n):
-        nvspan.mark("m", payload=nap)
 
     return work
 
@@ -403,14 +367,18 @@ def counter():
     return lambda n: counter.sample(Number())
 
 
-@unwinds
-def domain():
-    return lambda n: nvspan.Domain(DyingText(f"domain {n}")).get_category_id(f"{n}")
-
-
-@unwinds
-def pybind11_function():
-    return lambda n: _core.color_to_argb(Index())
+# Threads that come by nap(), where nothing has to be made for them.
+UNWINDING = {
+    "payload": lambda n: nvspan.mark("m", payload=nap),
+    "start_range": lambda n: nvspan.end_range(nvspan.start_range("m", payload=nap)),
+    "span": lambda n: nvspan.span(message=nap).start().end(),
+    "index_color": lambda n: nvspan.mark("m", color=Index()),
+    "index_category": lambda n: nvspan.mark("m", category=Index()),
+    "check_annotation": lambda n: nvspan.mark("m", payload=nap),
+    "domain": lambda n: nvspan.Domain(DyingText(f"domain {n}")).get_category_id(f"{n}"),
+    "pybind11_function": lambda n: _core.color_to_argb(Index()),
+}
+CASES.update((name, lambda work=work: work) for name, work in UNWINDING.items())
 
 
 def forever(work, ended, running, gate):
