@@ -20,7 +20,7 @@ HEADER = (ROOT / "src/bindings/support/python_hooks.hpp").read_text()
 
 
 def test_the_package_has_every_hook():
-    assert list(HOOKS) == re.findall(r"^  PythonFunction (\w+);", HEADER, re.M)
+    assert list(HOOKS) == re.findall(r"^  X\((\w+)\)", HEADER, re.M)
     assert all(callable(load_hook(name)) for name in HOOKS)
 
 

@@ -11,10 +11,10 @@ namespace nvspan::cuda {
 namespace {
 
 constexpr uint64_t stalled_ns = 2'000'000;
-// The first calibrations are made again, a few times, where they say little: a thread that loses
-// its core while it asks knows the GPU's time to milliseconds.
+// The first calibrations are made again for a while where they say little: a thread that loses its
+// core while it asks knows the GPU's time to milliseconds.
 constexpr double wide_ns = 20'000;
-constexpr unsigned most_wide = 16;
+constexpr uint64_t longest_wide_ns = 200'000'000;
 // A driver that is out of memory for a moment refuses a few calls: about a second is given.
 constexpr unsigned most_refusals = 8;
 constexpr uint64_t retry_after_ns = 25'000'000;
@@ -90,11 +90,15 @@ bool GpuClock::advance(const Driver& api) noexcept {
       (may_be_destroyed_ ? calibration_.bound_roughly(point) : calibration_.ask_slowly(api, point));
   if (got) fit_.add(point);
   set(Phase::idle);
-  if (got && point.half_width > wide_ns && !may_be_destroyed_ &&
-      calibrations_ < needed_calibrations() && wide_++ < most_wide) {
-    return false;
-  }
   last_ = core::monotonic_ns();
+  if (got && point.half_width > wide_ns && !may_be_destroyed_ &&
+      calibrations_ < needed_calibrations()) {
+    if (wide_since_ == 0) wide_since_ = last_;
+    if (last_ - wide_since_ < longest_wide_ns) {
+      last_ = 0;  // due at once
+      return false;
+    }
+  }
   ++calibrations_;
   return got && ready();
 }

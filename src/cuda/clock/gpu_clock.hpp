@@ -93,7 +93,7 @@ class GpuClock {
   uint64_t retry_at_ = 0;                  // monotonic ns
   uint64_t last_ = 0;
   uint64_t calibrations_ = 0;
-  unsigned wide_ = 0;  // calibrations that were made again
+  uint64_t wide_since_ = 0;  // monotonic ns; 0: no calibration had to be made again
   Calibration calibration_;
   EventReferences references_;
   ClockFit fit_;
