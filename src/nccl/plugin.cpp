@@ -13,7 +13,7 @@ namespace nvspan::nccl {
 namespace {
 
 // How long the end of a communicator waits for its last ranges to be sent, in seconds.
-constexpr double longest_wait = 0.5;
+constexpr double longest_wait = 2;
 
 Result begin_communicator(void** context, int* mask, uint64_t id, int ranks, int rank) noexcept {
   *context = nullptr;

@@ -14,7 +14,7 @@ constexpr uint64_t stalled_ns = 2'000'000;
 // The first calibrations are made again for a while where they say little: a thread that loses its
 // core while it asks knows the GPU's time to milliseconds.
 constexpr double wide_ns = 20'000;
-constexpr uint64_t longest_wide_ns = 200'000'000;
+constexpr uint64_t longest_wide_ns = 100'000'000;
 // A driver that is out of memory for a moment refuses a few calls: about a second is given.
 constexpr unsigned most_refusals = 8;
 constexpr uint64_t retry_after_ns = 25'000'000;
