@@ -92,9 +92,10 @@ def _limit_bits(limit: float | None, limit_type: int) -> int:
 
 def counter_meaning(semantics: CounterSemantics) -> Meaning:
     """The semantics as numbers of NVTX's counter extension."""
-    has_limits = (semantics.min is not None) * _HAS_MIN | (semantics.max is not None) * _HAS_MAX
+    flags = _value(semantics.value_type) | _value(semantics.interpolation)
+    flags |= (semantics.min is not None) * _HAS_MIN | (semantics.max is not None) * _HAS_MAX
     return (
-        _value(semantics.value_type) | _value(semantics.interpolation) | has_limits,
+        flags,
         semantics.unit if isinstance(semantics.unit, bytes) else None,
         semantics.unit_scale_numerator,
         semantics.unit_scale_denominator,
@@ -196,15 +197,12 @@ def _kind_flags(kind: object, dtype: DType, times: set[int]) -> int:
     return flags
 
 
-def _is_array(value: object) -> bool:
-    return isinstance(value, getattr(sys.modules.get("numpy"), "ndarray", ()))
-
-
 def event_batch(
-    domain: Domain, rows: Any, kind: object, ordering: object, scope: object, time_domain: object
+    domain: Domain, rows: Array, kind: object, ordering: object, scope: object, time_domain: object
 ) -> tuple[Layout, Array, int, int]:
     """What ``Domain.event_batch`` sends: layout, contiguous rows, scope and ordering."""
-    if not _is_array(rows):
+    numpy: Any = sys.modules.get("numpy")
+    if not isinstance(rows, getattr(numpy, "ndarray", ())):
         raise TypeError(f"rows must be a numpy array with fields, not {rows!r}")
     order = _number_of_choice(ordering, "ordering")
     clock = _number_of_choice(time_domain, "time_domain")
@@ -216,18 +214,17 @@ def event_batch(
     layout = layout._replace(flags=_kind_flags(kind, dtype, times))
     if path is not None:
         scope_id = domain.get_scope_id(path)
-    return layout, sys.modules["numpy"].ascontiguousarray(rows, dtype), scope_id, order
+    return layout, numpy.ascontiguousarray(rows, dtype), scope_id, order
 
 
 def _integer(value: Any) -> int:
     """The integer part of a number; TypeError for text."""
     kind = type(value)
-    return (
-        int(value) if hasattr(kind, "__int__") and not hasattr(kind, "__index__") else index(value)
-    )
+    truncates = hasattr(kind, "__int__") and not hasattr(kind, "__index__")
+    return int(value) if truncates else index(value)
 
 
-def number_column(values: Any, code: str) -> memoryview | array[Any] | Array:
+def number_column(values: Any, code: str) -> memoryview | array[Any]:
     """Contiguous 64-bit ints ("q") or floats ("d"): the caller's own memory where it is that."""
     try:
         view = memoryview(values)
@@ -237,8 +234,5 @@ def number_column(values: Any, code: str) -> memoryview | array[Any] | Array:
         formats = ["l", "q", "n"] if code == "q" else ["d"]
         if view.c_contiguous and view.itemsize == 8 and view.format.lstrip("@=") in formats:
             return view
-    if _is_array(values):
-        converted: Array = sys.modules["numpy"].ascontiguousarray(values, code)
-        return converted
     items = tuple(values)
     return array(code, items if code == "d" else [_integer(each) for each in items])

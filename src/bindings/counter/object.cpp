@@ -231,6 +231,7 @@ PyObject* sample_no_value(PyObject* object, PyObject* reason) {
 // 64-bit ints ("q") or floats ("d") without gaps; null with an exception set.
 py_ref number_column(PyObject* values, const char* code) {
   const py_ref text = py_ref::steal(PyUnicode_InternFromString(code));
+  if (text && is_numpy_array(values)) return contiguous_array(values, text.get());
   return py_ref::steal(text ? call_hook(&PythonHooks::number_column, values, text.get()) : nullptr);
 }
 
