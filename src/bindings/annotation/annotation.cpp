@@ -56,8 +56,7 @@ PyObject* decorate_bare(const CallForm& form, PyObject* receiver, PyObject* cons
   if (parse_call(form, args, nargs, kwnames, arguments) < 0) return nullptr;
   arguments.values[field_message] = nullptr;
   py_ref annotation = py_ref::steal(as_object(annotation_new()));
-  if (!annotation ||
-      set_annotation(as_annotation(annotation.get()), form, receiver, arguments) < 0) {
+  if (!annotation || set_annotation(as_annotation(annotation.get()), receiver, arguments) < 0) {
     return nullptr;
   }
   return decorate(annotation.get(), args[0]);
@@ -175,7 +174,7 @@ int annotate_init(PyObject* object, PyObject* args, PyObject* kwargs) {
         }
         annotation->fields = &annotation->own_fields;
         Py_CLEAR(annotation->attributes);
-        const int result = set_annotation(annotation, annotate_form, nullptr, arguments);
+        const int result = set_annotation(annotation, nullptr, arguments);
         track_if_needed(annotation);
         return result;
       });

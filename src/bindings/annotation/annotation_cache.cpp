@@ -168,18 +168,15 @@ Annotation* cached_annotation(const CallForm& form, PyObject* receiver, PyObject
 
 #endif
 
-int set_annotation(Annotation* annotation, const CallForm& form, PyObject* receiver,
-                   const CallArguments& arguments) {
+int set_annotation(Annotation* annotation, PyObject* receiver, const CallArguments& arguments) {
   EventFields& fields = *annotation->fields;
   PyObject* const* values = arguments.values;
-  PyObject* domain =
-      receiver ? receiver
-               : domain_from_object(values[field_domain] ? values[field_domain] : Py_None);
-  if (!domain) return -1;
-  set_domain(fields, domain);
   PyObject* domain_argument = receiver               ? receiver
                               : values[field_domain] ? values[field_domain]
                                                      : Py_None;
+  PyObject* domain = receiver ? receiver : domain_from_object(domain_argument);
+  if (!domain) return -1;
+  set_domain(fields, domain);
   Py_XSETREF(annotation->domain_argument, Py_NewRef(domain_argument));
   const bool callables = true;
   if (set_message(fields, values[field_message] ? values[field_message] : Py_None, callables) < 0 ||
@@ -188,7 +185,6 @@ int set_annotation(Annotation* annotation, const CallForm& form, PyObject* recei
       set_payload(fields, values[field_payload] ? values[field_payload] : Py_None, callables) < 0) {
     return -1;
   }
-  (void)form;
   annotation->kind = AnnotationKind::automatic;
   if (PyObject* kind = values[field_kind]; kind && kind != Py_None) {
     if (!PyUnicode_Check(kind)) {
@@ -234,7 +230,7 @@ namespace {
   if (parse_call(form, args, nargs, kwnames, arguments) < 0) return nullptr;
   Annotation* annotation = annotation_new();
   if (!annotation) return nullptr;
-  if (set_annotation(annotation, form, receiver, arguments) < 0) {
+  if (set_annotation(annotation, receiver, arguments) < 0) {
     Py_DECREF(reinterpret_cast<PyObject*>(annotation));
     return nullptr;
   }

@@ -84,7 +84,6 @@ Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObje
 void forget_annotation(const Annotation* annotation) noexcept;
 
 // Sets an annotation's fields from parsed arguments. 0, or -1 with an exception set.
-int set_annotation(Annotation* annotation, const CallForm& form, PyObject* receiver,
-                   const CallArguments& arguments);
+int set_annotation(Annotation* annotation, PyObject* receiver, const CallArguments& arguments);
 
 }  // namespace nvspan::bindings

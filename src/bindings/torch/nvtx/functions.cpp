@@ -186,7 +186,7 @@ Annotation* options_of(PyObject* const* args, Py_ssize_t nargs, PyObject* kwname
   }
   if (!any) return nullptr;
   Annotation* annotation = annotation_new();
-  if (annotation && set_annotation(annotation, options_form, nullptr, arguments) < 0) {
+  if (annotation && set_annotation(annotation, nullptr, arguments) < 0) {
     release(annotation);
     return nullptr;
   }
