@@ -191,7 +191,7 @@ def _recording(
     def is_enough(recording: nvspan.Recording) -> bool:
         try:
             filters_of(options.exclude, recording)
-            return all(each.evaluate(recording) for each in filters_of(ranges, recording))
+            return all(filter.evaluate(recording) for filter in filters_of(ranges, recording))
         except ValueError:
             return False
 
@@ -227,21 +227,21 @@ def _lines(
     recording: nvspan.Recording | None,
 ) -> list[tuple[list[str], list[str]]]:
     """The command lines, each with its ranges: one, or one for each region."""
-    given: dict[str, Any] = {name: getattr(options, name) for name in _OF_LINE}
-    given.update(ncu=ncu, recording=recording)
+    arguments: dict[str, Any] = {name: getattr(options, name) for name in _OF_LINE}
+    arguments.update(ncu=ncu, recording=recording)
     if not options.per_region:
-        return [(ncu_command(command, ranges, output=options.output, **given), ranges)]
+        return [(ncu_command(command, ranges, output=options.output, **arguments), ranges)]
     folder = options.output or "nvspan-ncu"
     regions = [part.strip() for text in ranges for part in text.split(";") if part.strip()]
     if not regions:
         raise ValueError("--per-region needs a range")
-    made = []
+    lines = []
     for number, region in enumerate(regions):
         name = re.sub(r"[^\w.=+-]+", "_", region).strip("_.") or "range"
         rank = "{rank}-" if is_launched(command) else ""
         path = os.path.join(folder, f"{number}-{name}-{rank}{{pid}}")
-        made.append((ncu_command(command, [region], output=path, **given), [region]))
-    return made
+        lines.append((ncu_command(command, [region], output=path, **arguments), [region]))
+    return lines
 
 
 def main(argv: Sequence[str]) -> int:

@@ -23,13 +23,13 @@ _ONLY_READING = ("against", "threshold", "fail", "page", "section", "escape-form
 _ALLOWED = ("read", "range", "kernels", "metrics", "format", "ncu", *_ONLY_READING)  # with --read
 
 
-def _share(given: str) -> float:
+def _share(percentage: str) -> float:
     try:
-        value = float(given.rstrip("%")) / (100 if given.endswith("%") else 1)
+        value = float(percentage.rstrip("%")) / (100 if percentage.endswith("%") else 1)
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a percentage such as 5%, not {given!r}")
+        raise argparse.ArgumentTypeError(f"must be a percentage such as 5%, not {percentage!r}")
     return value
 
 

@@ -93,8 +93,8 @@ class Session:
             return 1
         reports = Reports(name, COMPUTE_SUFFIX)
         code, said = self._under_ncu(line, folder)
-        made = reports.written_reports()
-        self._show(self._read(made, filters), made, said)
+        paths = reports.written_reports()
+        self._show(self._read(paths, filters), paths, said)
         return code
 
     def filters(self, ranges: Sequence[str]) -> list[RangeFilter]:
@@ -111,10 +111,10 @@ class Session:
         found: list[Finding] = []
         try:
             if not options.no_check:
-                found = [diagnosis.filter_finding(each, recording) for each in filters]
+                found = [diagnosis.filter_finding(filter, recording) for filter in filters]
         except ValueError as error:  # it has statistics alone
             tell(f"the ranges could not be checked: {error}")
-        missing = [each for each in found if each.status == PROBLEM]
+        missing = [finding for finding in found if finding.status == PROBLEM]
         shown = found if options.dry_run or options.replay in diagnosis.AS_ONE else missing
         launched = is_launched(self.command)
         shown = [*shown, *diagnosis.before(filters, recording, options.replay, launched=launched)]

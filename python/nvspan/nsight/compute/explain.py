@@ -58,17 +58,17 @@ def explain(run: Run) -> list[Finding]:
 
     Of an empty result the checks come in their order, those that passed too, up to what failed.
     """
-    told = findings_of(run.said)
+    messages = findings_of(run.said)
     if run.replay == "range":
-        told = [_with_the_wait(finding) for finding in told]
+        messages = [_with_the_wait(finding) for finding in messages]
     if len(run.result):
-        return [*told, *_left_out(run)]
+        return [*messages, *_left_out(run)]
     found = [Finding(OK, f"ncu {run.version or ''}".rstrip() + " ran")]
-    if any(finding.status == PROBLEM for finding in told):
-        return [*found, *told]
+    if any(finding.status == PROBLEM for finding in messages):
+        return [*found, *messages]
     connected = {m[1] for line in run.said if (m := re.search(r"Connected to process (\d+)", line))}
     if not connected:
-        return [*found, *told, _no_cuda(run)]
+        return [*found, *messages, _no_cuda(run)]
     processes = "1 process" if len(connected) == 1 else f"{len(connected)} processes"
     found.append(Finding(OK, f"it looked at {processes} with CUDA"))
     filters = run.result.filters
@@ -78,13 +78,13 @@ def explain(run: Run) -> list[Finding]:
             "no kernel was profiled, and there is no recording that says why",
             "give one of the program: --using FILE, by 'nvspan record'",
         )
-        return [*found, *told, unknown]
+        return [*found, *messages, unknown]
     if recording is not None:
-        hits = [diagnosis.filter_finding(each, recording, run.rank) for each in filters]
+        hits = [diagnosis.filter_finding(filter, recording, run.rank) for filter in filters]
         found += hits
         if all(finding.status == PROBLEM for finding in hits):
-            return [*found, *told]
-    return [*found, *told, _chosen(run) or _no_kernel(recording)]
+            return [*found, *messages]
+    return [*found, *messages, _chosen(run) or _no_kernel(recording)]
 
 
 def _with_the_wait(finding: Finding) -> Finding:
@@ -171,7 +171,10 @@ def rank_findings(explained: Mapping[str, Sequence[Finding]]) -> list[Finding]:
     for rank, findings in explained.items():
         for finding in findings:
             ranks.setdefault(finding, []).append(rank)
-    return [replace(finding, text=f"{_named(of)}: {finding.text}") for finding, of in ranks.items()]
+    return [
+        replace(finding, text=f"{_named(named)}: {finding.text}")
+        for finding, named in ranks.items()
+    ]
 
 
 def _named(ranks: Sequence[str]) -> str:

@@ -116,28 +116,28 @@ def ncu_command(
             raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
     if replay in ("range", "app-range") and not included:
         raise ValueError(f"ranges must name what replay={replay!r} is to profile as one thing")
-    made = ["--target-processes", processes, "--replay-mode", replay]
+    words = ["--target-processes", processes, "--replay-mode", replay]
     if preset is not None:
-        made += PRESETS[preset]
-    made += _measured(metrics, sets)
-    made += _chosen_kernels(kernel, kernel_id, launch_skip, launch_count)
-    made += ["--clock-control", clock_control] if clock_control is not None else []
-    made += ["--cache-control", cache_control] if cache_control is not None else []
+        words += PRESETS[preset]
+    words += _measured(metrics, sets)
+    words += _chosen_kernels(kernel, kernel_id, launch_skip, launch_count)
+    words += ["--clock-control", clock_control] if clock_control is not None else []
+    words += ["--cache-control", cache_control] if cache_control is not None else []
     if included or excluded:
-        made.append("--nvtx")
+        words.append("--nvtx")
     # ncu wants all of the first before the second.
-    made += [word for each in included for word in each.arguments()]
-    made += [word for each in excluded for word in each.arguments(exclude=True)]
+    words += [word for filter in included for word in filter.arguments()]
+    words += [word for filter in excluded for word in filter.arguments(exclude=True)]
     if calls is not None:
-        made += _numbered(calls, included, excluded, recording)
+        words += _numbered(calls, included, excluded, recording)
     if force:
-        made.append("--force-overwrite")
+        words.append("--force-overwrite")
     launched = is_launched(program)
     report = output or ("nvspan-{host}-{rank}-{pid}" if launched else "nvspan-{pid}")
-    made += ["--export", output_name(report, program)]
+    words += ["--export", output_name(report, program)]
     if isinstance(options, str):
         raise TypeError(f"options must hold options, and not be one str: {options!r}")
-    tool = [ncu, *made, *options]
+    tool = [ncu, *words, *options]
     if ranks is not None:
         if not launched:
             raise ValueError("ranks needs a program that torchrun, srun or mpirun starts")
@@ -145,10 +145,10 @@ def ncu_command(
     return inside(program, tool)
 
 
-def _names(name: str, given: Iterable[str]) -> list[str]:
-    if isinstance(given, str):
-        raise TypeError(f"{name} must be several names, as ['time'], not {given!r}")
-    return list(given)
+def _names(name: str, value: Iterable[str]) -> list[str]:
+    if isinstance(value, str):
+        raise TypeError(f"{name} must be several names, as ['time'], not {value!r}")
+    return list(value)
 
 
 def filters_of(
@@ -158,18 +158,18 @@ def filters_of(
     items = [ranges] if isinstance(ranges, str) else list(ranges)
     if recording is not None and items:
         return range_filters(items, recording)
-    made = []
+    filters = []
     for item in items:
         if isinstance(item, RangeFilter):
-            made.append(item)
+            filters.append(item)
         else:  # a list with semicolons, each of which ncu wants in an option of its own
-            made += [RangeFilter.parse(text.strip()) for text in item.split(";") if text.strip()]
-    return made
+            filters += [RangeFilter.parse(text.strip()) for text in item.split(";") if text.strip()]
+    return filters
 
 
 def _measured(metrics: Iterable[str], sets: Iterable[str]) -> list[str]:
     """The options for sets, sections and metrics, each once."""
-    made = [word for name in _names("sets", sets) for word in ("--set", name)]
+    words = [word for name in _names("sets", sets) for word in ("--set", name)]
     wanted: dict[str, None] = {}
     for name in _names("metrics", metrics):
         if name in METRICS:
@@ -177,29 +177,29 @@ def _measured(metrics: Iterable[str], sets: Iterable[str]) -> list[str]:
         elif "__" in name or ":" in name:
             wanted[name] = None
         elif name in SECTIONS or name[:1].isupper():
-            made += ["--section", SECTIONS.get(name, name)]
+            words += ["--section", SECTIONS.get(name, name)]
         else:
             known = ", ".join(sorted({*METRICS, *SECTIONS}))
             raise ValueError(
                 f"metrics: no {name!r}; plain names are {known}, others are ncu's: "
                 "'sm__cycles_active.avg', or a section as 'Occupancy'"
             )
-    return [*made, *(["--metrics", ",".join(wanted)] if wanted else [])]
+    return [*words, *(["--metrics", ",".join(wanted)] if wanted else [])]
 
 
 def _chosen_kernels(
     kernel: str | None, kernel_id: str | None, skip: int | None, count: int | None
 ) -> list[str]:
-    made = []
+    words = []
     if kernel is not None:
-        made += ["--kernel-name", f"regex:{kernel.removeprefix('regex:')}"]
+        words += ["--kernel-name", f"regex:{kernel.removeprefix('regex:')}"]
     if kernel_id is not None:
         if kernel_id.count(":") < 3:
             raise ValueError(
                 "kernel_id must be context:stream:name:invocation, as '::gemm:2', not "
                 f"{kernel_id!r}"
             )
-        made += ["--kernel-id", kernel_id]
+        words += ["--kernel-id", kernel_id]
     for name, number, least in (("launch_skip", skip, 0), ("launch_count", count, 1)):
         if number is None:
             continue
@@ -207,8 +207,8 @@ def _chosen_kernels(
             raise TypeError(f"{name} must be an int, not {number!r}")
         if number < least:
             raise ValueError(f"{name} must be {least} or more, not {number}")
-        made += [f"--{name.replace('_', '-')}", str(number)]
-    return made
+        words += [f"--{name.replace('_', '-')}", str(number)]
+    return words
 
 
 def _numbered(

@@ -80,16 +80,16 @@ def _tool(words: Sequence[str], rank: str, variable: str) -> list[str]:
     fields = {"{rank}": rank, "{pid}": str(os.getpid())}
     if rank:  # ncu looks for one variable alone
         fields[f"%q{{{variable}}}"] = rank
-    made = []
+    line = []
     for word in words:
         for field, value in fields.items():
             word = word.replace(field, value)
-        made.append(word)
-    if _LOG_FILE in made:
-        at = made.index(_LOG_FILE)
-        if not os.path.isdir(os.path.dirname(made[at + 1])):
-            del made[at : at + 2]
-    return made
+        line.append(word)
+    if _LOG_FILE in line:
+        at = line.index(_LOG_FILE)
+        if not os.path.isdir(os.path.dirname(line[at + 1])):
+            del line[at : at + 2]
+    return line
 
 
 def main(argv: Sequence[str]) -> None:

@@ -14,13 +14,13 @@ from nvspan._doctor.tools import paths_of
 COMPUTE_SUFFIX = ".ncu-rep"  # of Nsight Compute's reports
 
 
-def find_tool(command: str, given: str | None = None) -> str | None:
-    """The program nsys or ncu: `given`, or the first on PATH or where its installer puts it. The
+def find_tool(command: str, named: str | None = None) -> str | None:
+    """The program nsys or ncu: `named`, or the first on PATH or where its installer puts it. The
     variable NVSPAN_NCU names an ncu before these."""
-    if given is None and command == "ncu":
-        given = os.environ.get("NVSPAN_NCU") or None
-    if given is not None:
-        return shutil.which(given)
+    if named is None and command == "ncu":
+        named = os.environ.get("NVSPAN_NCU") or None
+    if named is not None:
+        return shutil.which(named)
     found = paths_of(command)
     return found[0] if found else None
 

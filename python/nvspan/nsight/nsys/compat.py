@@ -105,10 +105,10 @@ def nvtx_sum(recording: Recording) -> Rows:
     rows = _reader.exact(recording._reader.handle(), _collection_end(recording))
     if recording._sources:
         rows = [row for row in rows if row.domain not in (CALL_DOMAIN, WORK_DOMAIN)]
-    whole = sum(row.total for row in rows) or 1
+    total = sum(row.total for row in rows) or 1
     values = []
     for row in sorted(rows, key=_order(recording)):
-        times = (_tenths(100 * row.total / whole), row.total, row.calls, *_durations(row))
+        times = (_tenths(100 * row.total / total), row.total, row.calls, *_durations(row))
         values.append((*times, _STYLES[row.kind], name(row.domain, row.name)))
     return _table(NVTX_SUM, values)
 

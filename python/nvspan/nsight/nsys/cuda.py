@@ -122,15 +122,15 @@ def _add_names(
             for kind in set(integers_of(table, "copyKind"))
         }
         table.replace("copyKind", 0, 0)
-        of = "copyKind"
+        key = "copyKind"
     elif category == SET:
-        names, of = {0: "[CUDA memset]"}, "always 0"
-        table.replace(of, 0, 0)
+        names, key = {0: "[CUDA memset]"}, "always 0"
+        table.replace(key, 0, 0)
     else:
         names = {graph: f"[CUDA graph {graph}]" for graph in set(integers_of(table, "graphExecId"))}
-        of = "graphExecId"
+        key = "graphExecId"
     texts = report.writer.strings(list(names.values()))
-    table.look_up("name", of, array("q", names), texts, NO_NAME)
+    table.look_up("name", key, array("q", names), texts, NO_NAME)
 
 
 def _names(report: Report) -> None:
@@ -139,9 +139,9 @@ def _names(report: Report) -> None:
     columns = ["processId", "streamId", "vmId", "hwId"]
     for numbers, (name,) in rows("TARGET_INFO_NVTX_CUDA_STREAM", columns, ["name"]):
         pid, stream, vm, hardware = (number or 0 for number in numbers)
-        of = process_of(hardware << 56 | vm << 48 | pid << 24)
-        if name is not None and report.knows(of):
-            report.writer.stream_name(report.process(of), stream, name)
+        process = process_of(hardware << 56 | vm << 48 | pid << 24)
+        if name is not None and report.knows(process):
+            report.writer.stream_name(report.process(process), stream, name)
     names = {gpu: name for (gpu,), (name,) in rows("TARGET_INFO_GPU", ["id"], ["name"])}
     for (gpu, device, number), _ in rows("TARGET_INFO_CUDA_DEVICE", ["gpuId", "cudaId", "pid"]):
         if (name := names.get(gpu)) is not None:

@@ -47,7 +47,7 @@ class Group:
         self._table = table
         self._pieces = pieces
         self.begin, self.end = begin, end
-        self.given = {name for at, name in enumerate(_GIVEN) if given >> at & 1}
+        self.fields = {name for at, name in enumerate(_GIVEN) if given >> at & 1}
 
     def column(self, name: str) -> memoryview:
         """Their values of a column that they have."""
@@ -58,18 +58,18 @@ class Group:
     def attributes(self) -> Attributes:
         """The arguments that an event's row gives."""
         found: Attributes = {}
-        if "textId" in self.given:
+        if "textId" in self.fields:
             found["name"] = self.column("name")
-        elif "text" in self.given:
+        elif "text" in self.fields:
             found["name"] = self.column("own name")
-        if "color" in self.given:
+        if "color" in self.fields:
             found["color"] = self.column("color")
-        if "category" in self.given:
+        if "category" in self.fields:
             found["category"] = self.column("category")
         for name in _PAYLOADS:
-            if name in self.given:
+            if name in self.fields:
                 found["payload"] = _typed(self.column(name), name)
-        if _FIELDS in self.given and self._pieces is not None:
+        if _FIELDS in self.fields and self._pieces is not None:
             words, begins = self._pieces
             found["pieces"] = words, begins[self.begin : self.end + 1]
         return found
@@ -148,7 +148,7 @@ class Nvtx:
         elif kind == START_END:
             if end_tid is not None and end_tid != tid:
                 self._across(thread, self._report.thread(end_tid), handle, group)
-            elif "rangeId" not in group.given and domain in self._schemas.of_devices:
+            elif "rangeId" not in group.fields and domain in self._schemas.of_devices:
                 self._of_device(tid, handle, group)
             else:
                 self._ranges(thread, handle, group, "start_end")
@@ -174,9 +174,9 @@ class Nvtx:
         )
 
     def _text(self, group: Group, at: int) -> str | None:
-        if "textId" in group.given:
+        if "textId" in group.fields:
             return self._report.string.get(group.column("textId")[at])
-        if "text" in group.given:
+        if "text" in group.fields:
             return self._table.texts("text")[group.column("text")[at]]
         return None
 
@@ -208,7 +208,7 @@ class Nvtx:
 
     def _categories(self, tid: int, domain: int, group: Group) -> None:
         handle = self._domain(tid, domain)
-        if "category" not in group.given:
+        if "category" not in group.fields:
             return
         for at, number in enumerate(group.column("category")):
             name = self._text(group, at)

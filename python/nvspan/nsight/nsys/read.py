@@ -73,7 +73,7 @@ def _made(path: str, tables_path: str | None) -> tuple[str, Source]:
     if (known := _known.get(key)) is not None and os.path.exists(known[0]):
         return known
     folder = _folder()
-    made = os.path.join(folder, f"{key}.nvspan")
+    target = os.path.join(folder, f"{key}.nvspan")
     with tempfile.TemporaryDirectory(prefix="nvspan-", dir=folder) as work:
         written = os.path.join(work, "r.nvspan")
         tables_path = tables_path or _export(path, work)
@@ -81,19 +81,19 @@ def _made(path: str, tables_path: str | None) -> tuple[str, Source]:
             source = Source(path, *_write(tables_path, written))
         except ValueError as error:
             raise ValueError(f"cannot read {path!r}: {error}") from None
-        os.replace(written, made)
-    _known[key] = made, source
-    return made, source
+        os.replace(written, target)
+    _known[key] = target, source
+    return target, source
 
 
-def _write(tables_path: str, made: str) -> tuple[str, int | None]:
+def _write(tables_path: str, target: str) -> tuple[str, int | None]:
     """Writes the recording: the tool that the report is of, and when its collection ended."""
     tables = Database(tables_path)
     if "StringIds" not in tables.names():
         raise ValueError("it is no export of Nsight Systems")
     if _OURS in tables.names():
         raise ValueError("nvspan exported it; read the recording that it is of")
-    with _reader.ExternalWriter(os.fsencode(made)) as writer:
+    with _reader.ExternalWriter(os.fsencode(target)) as writer:
         report = Report(tables, writer)
         Nvtx(report).write()
         write_cuda(report)

@@ -97,26 +97,26 @@ class RangeNames:
 
     def filters(self, ranges: str | Iterable[str | RangeFilter]) -> list[RangeFilter]:
         """As `range_filters`."""
-        made: dict[RangeFilter, None] = {}
+        filters: dict[RangeFilter, None] = {}
         for item in [ranges] if isinstance(ranges, str) else ranges:
             if isinstance(item, RangeFilter):
-                made[item] = None
+                filters[item] = None
                 continue
             if not isinstance(item, str):
                 raise TypeError(f"ranges must hold str and RangeFilter, not {type(item).__name__}")
             # A name that has a semicolon is whole.
             for text in [item] if self._is_name(item) else item.split(";"):
                 if text.strip():
-                    made.update(dict.fromkeys(self._filters(text.strip())))
-        if not made:
+                    filters.update(dict.fromkeys(self._filters(text.strip())))
+        if not filters:
             raise ValueError(f"ranges names no range: {ranges!r}")
-        if len(made) > MOST_FILTERS:
+        if len(filters) > MOST_FILTERS:
             raise ValueError(
-                f"ranges needs {len(made)} filters, more than {MOST_FILTERS}: write a pattern that "
-                "is like fewer names, or one regular expression, as in 'regex:^layers\\..*/': "
-                f"{ranges!r}"
+                f"ranges needs {len(filters)} filters, more than {MOST_FILTERS}: write a pattern "
+                "that is like fewer names, or one regular expression, as in "
+                f"'regex:^layers\\..*/': {ranges!r}"
             )
-        return list(made)
+        return list(filters)
 
     def _is_name(self, text: str) -> bool:
         return any(text in names for names in self._known.values())
@@ -128,22 +128,22 @@ class RangeNames:
             if is_written_for_ncu(text):
                 return [RangeFilter.parse(text)]
             raise ValueError(self._unknown(steps, text))
-        made = []
+        filters = []
         for domain, choices in found:
             if len(choices) == 1:
-                made += [
+                filters += [
                     self._exact((name,), domain, span=kind == "start_end")
                     for name in choices[0]
                     for kind in sorted(self._known[domain][name])
                 ]
             else:
-                made += self._within(domain, choices)
-        if not made:
+                filters += self._within(domain, choices)
+        if not filters:
             raise ValueError(
                 f"ranges: {' and '.join(map(repr, steps))} are in the {self._place}, but never as "
                 f"push/pop ranges of one thread within each other: {text!r}"
             )
-        return made
+        return filters
 
     def _exact(
         self, path: tuple[str | Between, ...], domain: str | None, *, span: bool = False
@@ -172,13 +172,13 @@ class RangeNames:
                 f"ranges needs a look at {len(stacks)} stacks, more than {MOST_FILTERS}: write "
                 "patterns that are like fewer names"
             )
-        made = []
+        filters = []
         for stack in stacks:
             path = [item for name in stack for item in (Between.ANY, name)]
             filter = self._exact(tuple(path[1:]), domain)
             if self._occurs(filter):
-                made.append(filter)
-        return made
+                filters.append(filter)
+        return filters
 
     def _candidates(self, steps: list[str], text: str) -> list[tuple[str | None, list[list[str]]]]:
         """The domains that have names for every step, with these names. A name may look like

@@ -72,14 +72,14 @@ def plain_regex(name: str) -> str:
 
 def exact_regex(name: str) -> str:
     """A regular expression for one name, with "." for what ncu cannot read in it."""
-    made = []
+    pieces = []
     for at, char in enumerate(name):
         following = name[at + 1 : at + 2]
         if char == "@" or (char == "\\" and (not following or following in "@,[]/*+\\^$.|?(){}")):
-            made.append(".")
+            pieces.append(".")
         else:
-            made.append(f"\\{char}" if char in "\\^$.|?*+()[]{}" else char)
-    return "".join(made)
+            pieces.append(f"\\{char}" if char in "\\^$.|?*+()[]{}" else char)
+    return "".join(pieces)
 
 
 def _quoted(name: str, *, is_regex: bool) -> str:

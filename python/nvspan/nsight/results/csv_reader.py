@@ -162,8 +162,8 @@ def _texts(cell: str, *, has_number: bool) -> Iterator[tuple[str | None, str]]:
     first, last = cell.find('"'), cell.rfind('"')
     if first == last:
         return
-    for told in re.split(r'"  "', cell[first + 1 : last]):
-        text = told.partition(":")[2] if has_number else told
+    for cited in re.split(r'"  "', cell[first + 1 : last]):
+        text = cited.partition(":")[2] if has_number else cited
         match = _RANGE.fullmatch(text)
         domain, name = match.groups() if match else text.partition(":")[::2]
         yield domain_of(domain), name

@@ -56,9 +56,9 @@ _BUSY, _NEAR, _FULL = 60.0, 10.0, 80.0  # percent of the peak
 def stalls(metrics: Mapping[str, float]) -> list[tuple[str, float]]:
     """What the warps wait for, the longest first: the reason, and its part of all waiting."""
     found = _waiting(metrics, *_COUNTED) or _waiting(metrics, *_SAMPLED)
-    whole = sum(found.values())
+    total = sum(found.values())
     ordered = sorted(found.items(), key=lambda item: -item[1])
-    return [(STALLS.get(reason, reason), value / whole) for reason, value in ordered]
+    return [(STALLS.get(reason, reason), value / total) for reason, value in ordered]
 
 
 def _waiting(metrics: Mapping[str, float], prefix: str, suffix: str) -> dict[str, float]:
@@ -93,7 +93,7 @@ def _level(metrics: Mapping[str, float], memory: float) -> str:
     """The part of the memory that is busiest."""
     found = {level: first(metrics, names) for level, names in _LEVELS.items()}
     busy = {level: value for level, value in found.items() if value is not None}
-    level = max(busy, key=lambda each: busy[each], default="bandwidth")
+    level = max(busy, key=lambda name: busy[name], default="bandwidth")
     return level if busy and busy[level] > memory - _NEAR else "bandwidth"
 
 

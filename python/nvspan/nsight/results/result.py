@@ -164,9 +164,9 @@ def read_reports(
         ValueError: a report cannot be read, or there is no ncu.
         OSError: a file is not there.
     """
-    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    names = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     found: list[Profiled] = []
-    for path in [os.fspath(each) for each in given]:
+    for path in [os.fspath(each) for each in names]:
         with open(path, "rb"):
             pass
         found += csv_reader.read(path, needed_tool(path, ncu))
@@ -254,13 +254,13 @@ def _row(of: Range, results: Sequence[Profiled], metrics: Iterable[str]) -> Rang
 def _means(results: Sequence[Profiled], weights: Sequence[float]) -> dict[str, float]:
     """Every number that the results have, averaged over those that have it."""
     sums: dict[str, float] = {}
-    whole: dict[str, float] = {}
+    weight_of: dict[str, float] = {}
     for result, weight in zip(results, weights, strict=True):
         for name, value in result.metrics.items():
             if not isinstance(value, str):
                 sums[name] = sums.get(name, 0.0) + weight * value
-                whole[name] = whole.get(name, 0.0) + weight
-    return {name: value / whole[name] for name, value in sums.items() if whole[name]}
+                weight_of[name] = weight_of.get(name, 0.0) + weight
+    return {name: value / weight_of[name] for name, value in sums.items() if weight_of[name]}
 
 
 def combined(name: str, results: Sequence[Profiled], means: Mapping[str, float]) -> Metric:
