@@ -91,8 +91,10 @@ def dry_run(
         DryRunError: the program failed, or made no NVTX call.
         RuntimeError: nvspan was built without NVTX here.
     """
-    tell(f"recording the first {steps} steps of the program, to know its ranges (--using FILE "
-         "takes a recording that exists)")  # fmt: skip
+    tell(
+        f"recording the first {steps} steps of the program, to know its ranges (--using FILE "
+        "takes a recording that exists)"
+    )
     with tempfile.TemporaryDirectory(prefix="nvspan-dry-") as folder:
         whole = _record(command, folder, steps, seconds, is_enough)
         recording = _read(folder)
@@ -111,9 +113,12 @@ def _read(folder: str) -> Recording | None:
 
 
 def _record(
-    command: Sequence[str], folder: str, steps: int, seconds: float,
+    command: Sequence[str],
+    folder: str,
+    steps: int,
+    seconds: float,
     is_enough: Callable[[Recording], bool],
-) -> bool:  # fmt: skip
+) -> bool:
     """Runs the program until there is enough of it; whether it ended by itself."""
     environment = dict(os.environ)
     environment[launch.INJECTION_VARIABLE] = launch.injection_library()
@@ -122,9 +127,13 @@ def _record(
     with open(said, "wb") as output:
         try:
             process = subprocess.Popen(
-                command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
                 start_new_session=True,
-            )  # fmt: skip
+            )
         except OSError as error:
             raise DryRunError(f"cannot run {command[0]!r}: {error.strerror}") from None
         try:
@@ -138,9 +147,12 @@ def _record(
 
 
 def _wait(
-    process: subprocess.Popen[bytes], folder: str, steps: int, seconds: float,
+    process: subprocess.Popen[bytes],
+    folder: str,
+    steps: int,
+    seconds: float,
     is_enough: Callable[[Recording], bool],
-) -> int | None:  # fmt: skip
+) -> int | None:
     """The exit code; None if the program still runs and there is enough of it."""
     began = time.monotonic()
     until = began + seconds

@@ -7,17 +7,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 TIME = ("gpu__time_duration.sum", "gpu__time_active.sum", "range__time_duration.sum")
-SM = ("sm__throughput.avg.pct_of_peak_sustained_elapsed",)
-MEMORY = ("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
-          "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
-          "dram__throughput.avg.pct_of_peak_sustained_elapsed")  # fmt: skip
-OCCUPANCY = ("sm__warps_active.avg.pct_of_peak_sustained_active",)
+_OF_ELAPSED = ".avg.pct_of_peak_sustained_elapsed"
+_OF_ACTIVE = ".avg.pct_of_peak_sustained_active"
+_DRAM = (f"gpu__dram_throughput{_OF_ELAPSED}", f"dram__throughput{_OF_ELAPSED}")
+SM = (f"sm__throughput{_OF_ELAPSED}",)
+MEMORY = (f"gpu__compute_memory_throughput{_OF_ELAPSED}", *_DRAM)
+OCCUPANCY = (f"sm__warps_active{_OF_ACTIVE}",)
 _LEVELS = {
-    "DRAM": ("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
-             "dram__throughput.avg.pct_of_peak_sustained_elapsed"),
-    "the L2 cache": ("lts__throughput.avg.pct_of_peak_sustained_elapsed",),
-    "the L1 cache": ("l1tex__throughput.avg.pct_of_peak_sustained_active",),
-}  # fmt: skip
+    "DRAM": _DRAM,
+    "the L2 cache": (f"lts__throughput{_OF_ELAPSED}",),
+    "the L1 cache": (f"l1tex__throughput{_OF_ACTIVE}",),
+}
 # Counted by the hardware, else by samples of the program counter: what a reason is between.
 _COUNTED = ("smsp__average_warps_issue_stalled_", "_per_issue_active.ratio")
 _SAMPLED = ("smsp__pcsamp_warps_issue_stalled_", "")
