@@ -7,31 +7,22 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from helpers.traced import CALLS, LIBRARY, read_events
+from helpers.traced import LIBRARY, Traced, read_events
 from nvspan import _core
 
 STATES = ["idle", "active"] if LIBRARY else ["idle"]
 
 
-@dataclass
-class Trace:
+class Trace(Traced):
     """What was emitted while a `listening` block ran; filled at its end, empty if idle."""
-
-    events: list[dict[str, Any]] = field(default_factory=list)
 
     def opened(self) -> list[Any]:
         """The messages of ranges in the order of their starts."""
         calls = self.calls("kind", "message")
         return [message for kind, message in calls if kind in ("push", "start")]
-
-    def calls(self, *keys: str) -> list[tuple[Any, ...]]:
-        return [
-            tuple(event.get(key) for key in keys) for event in self.events if event["kind"] in CALLS
-        ]
 
     def balanced(self) -> bool:
         """Every push has its pop and every start its end, with the same message."""
