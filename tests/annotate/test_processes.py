@@ -10,7 +10,7 @@ import pytest
 
 from helpers.events import by_thread, plain
 from helpers.length import length
-from helpers.traced import crashed_at_its_end, run_plain, run_traced
+from helpers.traced import run_plain, run_traced
 
 IMPORT = "import nvspan as nvtx, sys, threading, os\n"
 BOTH = pytest.mark.parametrize("run", [run_plain, run_traced], ids=["no tool", "a tool"])
@@ -146,31 +146,6 @@ handle = nvtx.start_range("never ended")
     )
     done = run(code)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-@BOTH
-def test_daemon_threads_that_annotate_at_the_end_do_no_harm(run):
-    code = (
-        IMPORT
-        + """
-started = threading.Barrier(9)
-def work():
-    r = nvtx.annotate("daemon")
-    n = 0
-    while True:
-        n += 1
-        with r: pass
-        with nvtx.annotate(f"daemon {n % 100}", payload=n): pass
-        f()
-        if n == 1: started.wait(60)
-@nvtx.annotate
-def f(): pass
-for _ in range(8): threading.Thread(target=work, daemon=True).start()
-started.wait(60)
-"""
-    )
-    done = run(code, env={"NVSPAN_TRACE": "format=jsonl;file=/dev/null"}, check=False)
-    assert crashed_at_its_end(done) or (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from helpers.events import registrations
-from helpers.traced import run_plain, run_traced
+from helpers.traced import run_traced
 
 CALLS = """
 import warnings
@@ -90,17 +90,3 @@ print(nvspan.get_domain().message_stats())
     kinds = [kind for _, kind in seen]
     assert kinds == ["registered"] * 131 + ["ascii"] * 19 + ["registered"]
     assert done.stdout == "{'registered': 132, 'limit': 4096, 'overflowed': 19}\n"
-
-
-def test_the_warning_of_a_full_table_says_how_many_it_holds():
-    code = """
-import nvspan, warnings
-nvspan.set_message_limit(3)
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    for i in range(6): nvspan.mark(str(i), domain="d")
-print(*[str(w.message).split(":")[0] for w in caught], sep="\\n")
-"""
-    expected = "domain 'd' has registered 3 different messages\n"
-    assert run_traced(code).stdout == expected
-    assert run_plain(code).stdout == "\n"

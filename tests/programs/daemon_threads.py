@@ -84,8 +84,15 @@ class DyingList(list):
 
 @case
 def plain():
+    kept = nvspan.annotate("kept")
+
+    @nvspan.annotate
+    def function():
+        pass
+
     def work(n):
-        with nvspan.annotate("plain"), nvspan.annotate(f"{n}", domain=f"plain {n % 9}"):
+        with kept, nvspan.annotate("plain"), nvspan.annotate(f"{n}", domain=f"plain {n % 9}"):
+            function()
             nvspan.mark(f"{n}")
             nvspan.push_range("p")
             nvspan.pop_range()
