@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,22 +13,28 @@ from helpers.traced import clean_environment
 PROGRAM = Path(__file__).parent.parent / "ranks" / "programs" / "train.py"
 
 
+def run_ranks(program: Path, *arguments: object, ranks: int = 2, **variables: str) -> list[str]:
+    """What each process of a job prints; all of them must end well."""
+    common = {"WORLD_SIZE": str(ranks), "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    environment = clean_environment({**common, **variables})
+    running = [
+        subprocess.Popen(
+            [sys.executable, str(program), *map(str, arguments)], stdout=subprocess.PIPE, text=True,
+            env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+        )
+        for rank in range(ranks)
+    ]  # fmt: skip
+    said = [process.communicate(timeout=900)[0] for process in running]
+    assert [process.returncode for process in running] == [0] * ranks
+    return said
+
+
 def run_job(
-    folder: Path, phases: list[str], *, ranks: int = 3, steps: int = 24, device: str = "cpu"
+    folder: Path, phases: list[str], *, ranks: int = 3, steps: int = 24
 ) -> list[list[Path]]:
     """The recordings of each phase ("PLACE:RANK:MILLISECONDS"), in the order of the ranks."""
     folder.mkdir(exist_ok=True)
-    running = []
-    for rank in range(ranks):
-        environment = {**clean_environment(), "RANK": str(rank), "WORLD_SIZE": str(ranks),
-                       "LOCAL_RANK": str(rank), "DEVICE": device, "OMP_NUM_THREADS": "1",
-                       "GLOO_SOCKET_IFNAME": "lo"}  # fmt: skip
-        if "PYTHONPATH" in os.environ:
-            environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
-        running.append(subprocess.Popen(
-            [sys.executable, str(PROGRAM), str(folder), str(steps), *phases], env=environment,
-        ))  # fmt: skip
-    assert [process.wait(900) for process in running] == [0] * ranks
+    run_ranks(PROGRAM, folder, steps, *phases, ranks=ranks, DEVICE="cpu")
     return [
         [folder / f"phase-{number}-{rank}.nvspan" for rank in range(ranks)]
         for number in range(1, len(phases) + 1)

@@ -9,12 +9,12 @@ import re
 
 import pytest
 
+from helpers.loops import SIGNS, signs
 from helpers.traced import run_traced
 from helpers.tree import ROOT
 
 pytest.importorskip("torch", reason="torch is not installed")
 
-SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">", "mark": "."}
 STEPS = 8
 STEP = {
     "lightning_callback.py": "+optimizer.step +forward -forward +zero_grad -zero_grad "
@@ -46,10 +46,8 @@ def test_example(name):
         rf"loss ([\d.]+) at first, ([\d.]+) after {STEPS} steps\n", done.stdout
     ).groups()
     assert float(last) < float(first)
-    events = [each for each in done.events if each["kind"] in SIGNS]
-    assert " ".join(SIGNS[each["kind"]] + each["message"] for each in events) == " ".join(
-        [f"+step {STEP[name]} -step"] * STEPS
-    )
+    assert " ".join(signs(done.events)) == " ".join([f"+step {STEP[name]} -step"] * STEPS)
+    events = done.of_kind(*SIGNS)
     steps = [each for each in events if (each["kind"], each["message"]) == ("push", "step")]
     assert [each["payload"] for each in steps] == list(range(STEPS))
     assert {each["domain"] for each in events} == {"torch"}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.loops import by_case
+from helpers.loops import by_case, in_short
 from helpers.traced import run_plain, run_traced
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -113,7 +113,7 @@ EXPECTED = {
 
 def test_every_loop():
     traced, plain = run_traced(PROGRAM), run_plain(PROGRAM)
-    cases = by_case(traced.events)
+    cases = by_case(traced.events, in_short)
     assert list(cases) == list(EXPECTED)
     for name, expected in EXPECTED.items():
         assert (name, cases[name]) == (name, expected)

@@ -12,13 +12,13 @@ import pytest
 from helpers.device import device_ranges, only_fake, run_device
 from helpers.events import plain
 from helpers.length import length
+from helpers.loops import by_case, signs
 from helpers.traced import needs_library, run_traced
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 PROGRAM = Path(__file__).with_name("programs") / "backward.py"
 FORWARD, BACKWARD = 1_000_000_001, 1_000_000_002  # the categories' numbers
-SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">", "mark": "."}
 
 # "+" and "-": a forward range opens and closes; "<" and ">": one of the backward pass; ".": a mark.
 EXPECTED = {
@@ -51,6 +51,29 @@ EXPECTED = {
     "input_is_detached_within": "<Run  <p.2  >p.2  <p.1  >p.1  <p.0  >p.0  >Run",
     "view_of_the_input_changes_within": "<Run  <p.1  <p.1.l  >p.1.l  >p.1  >Run",
     "functions_between": "<Run  <p.2  >p.2  <p.1  >p.1  <p.0  >p.0  >Run",
+    "chain": "<p.2  >p.2  <p.1  >p.1  <p.0  >p.0",
+    "chain_and_forward": "+p.0  -p.0  +p.1  -p.1  <p.1  >p.1  <p.0  >p.0",
+    "residual": "<p.2  >p.2  <p.1  >p.1  <p.0  >p.0",
+    "branches": "<p.2  >p.2  <p.1  >p.1  <p.0  >p.0",
+    "in_place": "<p.1  >p.1  <p.0  >p.0",
+    "in_place_activation": "<Sequential  <2  >2  <1  >1  <0  >0  >Sequential",
+    "in_place_on_a_view": "<p.1  >p.1  <p.0  >p.0",
+    "checkpoint": "<p.2  >p.2  <p.1  >p.1  <p.0  >p.0",
+    "checkpoint_reentrant": "<p.2  >p.2  <p.1 (recompute)  >p.1 (recompute)  <p.0  >p.0",
+    "checkpoint_reentrant_forward": "+p.0  -p.0  +p.0 (recompute)  -p.0 (recompute)",
+    "checkpoint_with_early_stop_forward": (
+        "+p.0  -p.0  +p.1  -p.1  "
+        "+p.0 (recompute)  -p.0 (recompute)  +p.1 (recompute)  -p.1 (recompute)"
+    ),
+    "identity": "<Sequential  <0  >0  >Sequential",
+    "shared_module": "<0  >0  <0  >0",
+    "recurrent_with_states": "+LSTM  -LSTM  <LSTM  >LSTM",
+    "nested_outputs": "<Run  >Run",
+    "without_gradients": "",
+    "gradient_of_the_input": "<p.2  >p.2  <p.1  >p.1  <p.0  >p.0",
+    "gradient_of_the_last_weight": "<p.2  >p.2",
+    "double_of_the_input": "<p.1  >p.1  <p.0  >p.0  .|  <p.0  >p.0",
+    "raises_and_another_pass": "<p.1  >p.1  .raised  <p.0  >p.0",
     "dataclass_output": "<Run  <p.2  >p.2  <p.1  >p.1  <p.0  >p.0  >Run",
     "gradient_of_what_is_between": "<2  >2  <1  >1",
     "inputs_of_backward": "<Sequential  <1  >1  >Sequential",
@@ -89,24 +112,17 @@ if tuple(int(each) for each in torch.__version__.split(".")[:2]) >= (2, 14):
 
 @pytest.fixture(scope="module", params=["", "prehooks"])
 def cases(request):
-    """The events of each case, in short; those of bare models under "bare"."""
-    found: dict[str, list[str]] = {"bare": []}
-    for event in run_traced(PROGRAM, *request.param.split()).events:
-        text = event.get("message")
-        if event["kind"] == "mark" and text.startswith(("case ", "bare ")):
-            kind, name = text.split()
-            current = found["bare"] if kind == "bare" else found.setdefault(name, [])
-        elif event["kind"] in SIGNS:
-            current.append(SIGNS[event["kind"]] + text)
-    return found
+    """The events of each case, in short; those of its bare model under "bare NAME"."""
+    return by_case(run_traced(PROGRAM, *request.param.split()).events, signs)
 
 
 def test_every_case_is_known(cases):
-    assert set(cases) == {"bare", *EXPECTED}
+    assert set(cases) == {*EXPECTED, *(f"bare {name}" for name in EXPECTED)}
 
 
 def test_bare_models_have_no_ranges(cases):
-    assert [each for each in cases["bare"] if not each.startswith(".")] == []
+    bare = [text for name in EXPECTED for text in cases[f"bare {name}"]]
+    assert [text for text in bare if not text.startswith(".")] == []
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -4,16 +4,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import nvspan
-from helpers.gloo_jobs import run_job
-from helpers.traced import clean_environment, needs_library
+from helpers.gloo_jobs import run_job, run_ranks
+from helpers.traced import needs_library
 from nvspan.ranks.cause.analysis import ranks
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -36,16 +33,7 @@ EXPECTED = [
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     folder = tmp_path_factory.mktemp("collectives")
-    running = [
-        subprocess.Popen(
-            [sys.executable, str(PROGRAM), str(folder)], stdout=subprocess.PIPE, text=True,
-            env={**clean_environment(), "RANK": str(rank), "GLOO_SOCKET_IFNAME": "lo",
-                 "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
-        )
-        for rank in range(2)
-    ]  # fmt: skip
-    said = [process.communicate(timeout=300)[0] for process in running]
-    assert [process.returncode for process in running] == [0, 0]
+    said = run_ranks(PROGRAM, folder)
     return folder, said
 
 

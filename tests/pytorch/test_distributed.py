@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from helpers.device import device_ranges, environment, only_real
+from helpers.loops import signs
 from helpers.traced import needs_library, run_traced
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -19,7 +20,6 @@ pytestmark = [
 ]
 
 PROGRAM = Path(__file__).with_name("programs") / "distributed.py"
-SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">"}
 
 STEPS = {
     "ddp": (
@@ -37,11 +37,11 @@ STEPS = {
 
 def shown(kind, events):
     """By process, what the CPU's ranges are."""
-    processes: dict[int, list[str]] = {}
-    for event in events:
-        if event["kind"] in SIGNS and event["domain"] == "torch":
-            text = SIGNS[event["kind"]] + event["message"]
-            processes.setdefault(event["pid"], []).append(text)
+    own = [each for each in events if each.get("domain") == "torch"]
+    processes = {
+        pid: signs(each for each in own if each["pid"] == pid)
+        for pid in dict.fromkeys(each["pid"] for each in own)
+    }
     assert ["  ".join(each) for each in processes.values()] == ["  ".join([STEPS[kind]] * 2)] * 2
     return processes
 

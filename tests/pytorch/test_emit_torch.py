@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 import nvspan
+from helpers.loops import by_case, signs
 from helpers.traced import run_plain, run_traced
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 PROGRAM = Path(__file__).with_name("programs") / "emit_torch.py"
-SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">", "mark": "."}
 
 # Of each case: all that a tool is told, and what each of its profilers has seen.
 EXPECTED = {
@@ -75,25 +75,14 @@ EXPECTED = {
 }
 
 
-def told(events):
-    """What the tool was told in each case, in short."""
-    found: dict[str, list[str]] = {}
-    for event in events:
-        message = event.get("message") or ""
-        if event["kind"] == "mark" and message.startswith("case "):
-            current = found.setdefault(message.removeprefix("case "), [])
-        elif event["kind"] in SIGNS:
-            current.append(SIGNS[event["kind"]] + message)
-    return {name: "  ".join(events) for name, events in found.items()}
-
-
 def seen(stdout):
     return {name: tuple(found) for name, found in map(json.loads, stdout.splitlines())}
 
 
 def test_with_a_tool():
     done = run_traced(PROGRAM)
-    assert told(done.events) == {name: expected[0] for name, expected in EXPECTED.items()}
+    told = by_case(done.events, lambda events: "  ".join(signs(events)))
+    assert told == {name: expected[0] for name, expected in EXPECTED.items()}
     assert seen(done.stdout) == {name: expected[1:] for name, expected in EXPECTED.items()}
 
 

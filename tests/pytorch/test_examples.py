@@ -9,22 +9,20 @@ import re
 import pytest
 
 from helpers.device import device_ranges, environment, only_real
+from helpers.loops import signs
 from helpers.traced import run_plain, run_traced
 from helpers.tree import ROOT
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">"}
-
 
 def steps_of(events, opening):
     """The ranges of each step in short; a step begins with the range `opening`."""
     steps = []
-    for event in events:
-        if event["kind"] in SIGNS:
-            if event["kind"] == "push" and event["message"] == opening:
-                steps.append([])
-            steps[-1].append(SIGNS[event["kind"]] + event["message"])
+    for text in signs(events):
+        if text == f"+{opening}":
+            steps.append([])
+        steps[-1].append(text)
     return steps
 
 
@@ -61,11 +59,13 @@ TRANSFORMER = (
 )
 
 
-def test_train_transformer():
-    steps = run_both("train_transformer.py", "--steps", "3")
+def transformer_step(back="<blocks.1 >blocks.1 <blocks.0 >blocks.0"):
     blocks = " ".join(f"+blocks.{i} +attention -attention -blocks.{i}" for i in range(2))
-    back = "<blocks.1 >blocks.1 <blocks.0 >blocks.0"
-    step = TRANSFORMER.format(blocks=blocks, back=back).split(" ")
+    return TRANSFORMER.format(blocks=blocks, back=back).split(" ")
+
+
+def test_train_transformer():
+    steps, step = run_both("train_transformer.py", "--steps", "3"), transformer_step()
     assert steps == [step] * 2 + [step + LAST]
 
 
@@ -77,9 +77,7 @@ def test_train_transformer_on_a_gpu():
         ROOT / "examples" / "train_transformer.py", "--steps", "3", "--device", "cuda",
         env=environment(),
     )  # fmt: skip
-    blocks = " ".join(f"+blocks.{i} +attention -attention -blocks.{i}" for i in range(2))
-    back = "<blocks.1 >blocks.1 <blocks.0 >blocks.0"
-    step = TRANSFORMER.format(blocks=blocks, back=back).split(" ")
+    step = transformer_step()
     assert steps_of(done.events, "step") == [step] * 2 + [step + LAST]
     names = [each["message"] for each in device_ranges(done.events)]
     assert sorted(names) == sorted(["forward", "backward", "optimizer.step"] * 3)
@@ -87,12 +85,10 @@ def test_train_transformer_on_a_gpu():
 
 def test_train_transformer_with_checkpoints():
     steps = run_both("train_transformer.py", "--steps", "2", "--checkpoint")
-    blocks = " ".join(f"+blocks.{i} +attention -attention -blocks.{i}" for i in range(2))
     again = " ".join(
         f"<blocks.{i} +blocks.{i}(recompute) +attention -attention -blocks.{i}(recompute) "
         f">blocks.{i}"
         for i in (1, 0)
     )
-    step = TRANSFORMER.format(blocks=blocks, back=again).split(" ")
-    step = [each.replace("(recompute)", " (recompute)") for each in step]
+    step = [each.replace("(recompute)", " (recompute)") for each in transformer_step(again)]
     assert steps == [step, step + LAST]

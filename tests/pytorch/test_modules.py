@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from helpers.events import plain
+from helpers.loops import by_case, signs
 from helpers.traced import run_traced
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -18,7 +19,6 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from nvspan.torch import annotate_module  # noqa: E402
 
 PROGRAM = Path(__file__).with_name("programs") / "modules.py"
-SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">", "mark": "."}
 
 # "+" and "-": a forward range opens and closes; "<" and ">": one of the backward pass; ".": a mark.
 EXPECTED = {
@@ -26,51 +26,22 @@ EXPECTED = {
     "forward_depth": "+Sequential  -Sequential  +Sequential  +0  -0  +1  -1  -Sequential",
     "forward_include_and_exclude": "+1.1  -1.1  +Sequential  +1.1  -1.1  -Sequential",
     "forward_shared_module": "+Sequential  +0  -0  +1  -1  +0  -0  -Sequential",
-    "forward_exception": "+L.0  -L.0  .after",
+    "forward_exception": "+0  -0  .after",
     "forward_arguments_and_outputs": "+Odd  -Odd",
     "forward_with_super": "+Derived  -Derived  +Derived  -Derived",
     "forward_of_an_instance": "+Linear  -Linear",
     "forward_that_is_decorated": "+Decorated  +mine  -mine  -Decorated  +Decorated  +mine  -mine"
     "  -Decorated",
-    "forward_checkpoint_reentrant": "+L.0  -L.0  +L.0 (recompute)  -L.0 (recompute)",
-    "forward_checkpoint_with_early_stop": "+L.0  -L.0  +L.1  -L.1"
-    "  +L.0 (recompute)  -L.0 (recompute)  +L.1 (recompute)  -L.1 (recompute)  .after",
     "forward_of_a_compiled_model": "+Sequential  -Sequential  +Sequential  -Sequential",
     "forward_compiled_afterwards": "",
     "copies_have_no_ranges": "+0  -0  +1  -1",
-    "backward_chain": "<L.2  >L.2  <L.1  >L.1  <L.0  >L.0",
-    "backward_and_forward": "+L.0  -L.0  +L.1  -L.1  <L.1  >L.1  <L.0  >L.0",
-    "backward_residual": "<L.2  >L.2  <L.1  >L.1  <L.0  >L.0",
-    "backward_branches": "<L.2  >L.2  <L.1  >L.1  <L.0  >L.0",
-    "backward_in_place": "<L.1  >L.1  <L.0  >L.0",
-    "backward_in_place_activation": "<Sequential  <2  >2  <1  >1  <0  >0  >Sequential",
-    "backward_in_place_on_a_view": "<L.1  >L.1  <L.0  >L.0",
-    "backward_twice": "<L.0  >L.0  <L.0  >L.0",
-    "backward_grad_of_the_input": "<L.2  >L.2  <L.1  >L.1  <L.0  >L.0",
-    "backward_grad_of_the_last_weight": "<L.2  >L.2",
-    "backward_double": "<L.1  >L.1  <L.0  >L.0  .|  <L.0  >L.0",
-    "backward_exception": "<L.1  >L.1  .raised  <L.0  >L.0",
-    "backward_checkpoint_reentrant": "<L.2  >L.2  <L.1 (recompute)  >L.1 (recompute)  <L.0  >L.0",
-    "backward_checkpoint_not_reentrant": "<L.2  >L.2  <L.1  >L.1  <L.0  >L.0",
-    "backward_nested_modules": "<Named  <Sequential  <2  >2  <1  >1  <0  >0  >Sequential  >Named",
-    "backward_of_the_identity": "<Sequential  <0  >0  >Sequential",
-    "backward_without_grad": "",
-    "backward_shared_module": "<0  >0  <0  >0",
-    "backward_recurrent": "+LSTM  -LSTM  <LSTM  >LSTM",
-    "backward_nested_outputs": "<Odd  >Odd",
+    "annotated_twice": "<Outer  <Sequential  <2  >2  <1  >1  <0  >0  >Sequential  >Outer",
 }
 
 
 @pytest.fixture(scope="module")
 def cases():
-    """The events of each case, in short."""
-    found: dict[str, list[str]] = {}
-    for event in run_traced(PROGRAM).events:
-        if event["kind"] == "mark" and event["message"].startswith("case "):
-            current = found.setdefault(event["message"].removeprefix("case "), [])
-        elif event["kind"] in SIGNS:
-            current.append(SIGNS[event["kind"]] + event["message"])
-    return found
+    return by_case(run_traced(PROGRAM).events, signs)
 
 
 def test_every_case_is_known(cases):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from helpers.device import only_real
+from helpers.loops import by_case
 from helpers.traced import run_plain, run_traced
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -48,21 +49,13 @@ def in_short(event, first):
 
 def test_every_case():
     traced, plain = run_traced(PROGRAM), run_plain(PROGRAM)
-    cases = {}
-    depth = 0
-    for event in traced.events:
-        if event["kind"] == "mark":
-            found = cases.setdefault(event["message"].removeprefix("case "), [])
-            first = None
-        elif event["kind"] == "push":
-            first = event["payload"] if first is None else first
-            found.append(in_short(event, first))
-            depth += 1
-        elif event["kind"] == "pop":
-            depth -= 1
-        assert depth in (0, 1)
-    assert {name: " ".join(words) for name, words in cases.items()} == EXPECTED
-    assert depth == 0
+    cases = by_case(traced.events, list)
+    assert list(cases) == list(EXPECTED)
+    for name, events in cases.items():
+        pushes = events[::2]
+        assert [each["kind"] for each in events] == ["push", "pop"] * len(pushes)
+        words = [in_short(each, pushes[0]["payload"]) for each in pushes]
+        assert (name, " ".join(words)) == (name, EXPECTED[name])
     assert plain.stdout == traced.stdout
     assert plain.stderr == traced.stderr == ""
 

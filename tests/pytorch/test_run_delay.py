@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -14,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import nvspan
-from helpers.traced import clean_environment, needs_library
+from helpers.gloo_jobs import run_ranks
+from helpers.traced import needs_library
 from nvspan.ranks.cause.analysis import ranks
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -115,15 +114,7 @@ def test_a_program_that_closes_all_its_files(tmp_path):
 @needs_schedstat
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs sched_setaffinity")
 def test_a_job_that_shares_its_core(tmp_path):
-    running = [
-        subprocess.Popen(
-            [sys.executable, str(PROGRAM), str(tmp_path)],
-            env={**clean_environment(), "RANK": str(rank), "GLOO_SOCKET_IFNAME": "lo",
-                 "OMP_NUM_THREADS": "1", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
-        )
-        for rank in range(2)
-    ]  # fmt: skip
-    assert [process.wait(300) for process in running] == [0, 0]
+    run_ranks(PROGRAM, tmp_path)
     files = [tmp_path / f"run-{rank}.nvspan" for rank in range(2)]
     work = STEPS * WORK_NS
     grown, lasted, outside = [], [], []

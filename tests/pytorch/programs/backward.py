@@ -3,8 +3,8 @@
 """Backward passes of annotated models: one case after the other, after a mark with its name.
 
 Each case is a function that makes a model and one that trains it a step; the same is done with a
-bare copy of the model, and gradients are compared to the bit. With the argument "prehooks", torch
-lacks what else hooks its nodes; with "leak STEPS", see leak().
+bare copy of the model, and gradients are compared to the bit, those of LEAF too. With the argument
+"prehooks", torch lacks what else hooks its nodes; with "leak STEPS", see leak().
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from nvspan.torch import annotate_module
 
 torch.manual_seed(1)
 X = torch.randn(2, 3, 4)
+LEAF = X.clone().requires_grad_()
 
 
 class Attention(nn.Module):
@@ -83,6 +84,21 @@ def lin():
     return nn.Linear(4, 4)
 
 
+def piece():
+    return nn.Sequential(lin(), nn.Tanh(), lin())
+
+
+def pieces(run, n, **options):
+    """What `case` takes: a model of so many pieces, with ranges of these alone."""
+    return (lambda: Run(run, *(piece() for _ in range(n)))), {"include": "p.?", **options}
+
+
+def chain(parts, x):
+    for part in parts:
+        x = part(x)
+    return x
+
+
 @dataclasses.dataclass
 class Output:
     first: torch.Tensor
@@ -90,56 +106,35 @@ class Output:
     nothing: object = None
 
 
-CASES = {}
+def of_dataclass(parts, x):
+    y = parts[0](x)
+    return Output(parts[1](y), [parts[2](y), {"more": (y * 2,)}])
 
 
-def case(make, **options):
-    def add(step):
-        CASES[step.__name__] = (make, step, options)
-        return step
-
-    return add
+def of_dictionary(parts, x):
+    return {"a": (x * 2, [x.sin()]), "n": 5}
 
 
-def backward(model):
-    model(X).sum().backward()
+def from_the_same(parts, x):
+    y = parts[0](x)
+    return parts[1](y) + parts[2](y)
 
 
-@case(Transformer)
-def transformer(model):
-    backward(model)
+def changed_in_place(parts, x):
+    y = parts[0](x[0])
+    y.add_(1)
+    return parts[1](y)
 
 
-@case(lambda: Transformer(False), include=["Transformer", "embed", "h.?", "h.?.mlp"], forward=True)
-def transformer_checkpointed(model):
-    backward(model)
-
-
-@case(lambda: Transformer(True), include=["Transformer", "embed", "h.?", "h.?.mlp"], forward=True)
-def transformer_checkpointed_reentrant(model):
-    backward(model)
-
-
-@case(lambda: Run(lambda p, x: p[1](p[0](x)) + p[1](x), lin(), lin()))
-def shared(model):
-    backward(model)
-
-
-@case(lambda: nn.Sequential(nn.RNN(4, 4), Run(lambda p, x: p[0](x[0]), nn.GRU(4, 4, 2))))
-def recurrent(model):
-    model(X)[0].sum().backward()
+def changed_view(parts, x):
+    y = parts[0](x[0])[:1]
+    y.mul_(2)
+    return parts[1](y)
 
 
 class Detaches(nn.Linear):
     def forward(self, x):
         return super().forward(x.detach())
-
-
-@case(
-    lambda: Run(lambda p, x: (lambda y: p[1](y) + p[2](y))(p[0](x)), lin(), lin(), Detaches(4, 4))
-)
-def input_is_detached_within(model):
-    backward(model)
 
 
 class Doubles(nn.Module):
@@ -152,25 +147,106 @@ class Doubles(nn.Module):
         return self.l(x)
 
 
-@case(lambda: Run(lambda p, x: p[1](p[0](x)[:1]), lin(), Doubles()))
-def view_of_the_input_changes_within(model):
-    backward(model)
-
-
-@case(lambda: Run(lambda p, x: p[1](torch.tanh(p[0](x))) + torch.sin(p[2](x)), lin(), lin(), lin()))
-def functions_between(model):
-    backward(model)
-
-
-def spread(parts, x):
+def residual(parts, x):
     y = parts[0](x)
-    return Output(parts[1](y), [parts[2](y), {"more": (y * 2,)}])
+    return parts[2](parts[1](y) + y)
 
 
-@case(lambda: Run(spread, lin(), lin(), lin()))
+def functions(parts, x):
+    return parts[1](torch.tanh(parts[0](x))) + torch.sin(parts[2](x))
+
+
+def checkpointed(reentrant):
+    return lambda p, x: p[2](checkpoint(p[1], p[0](x), use_reentrant=reentrant))
+
+
+def repeated():
+    linear = lin()
+    return nn.Sequential(linear, nn.Tanh(), linear)
+
+
+BLOCKS = {"include": ["Transformer", "embed", "h.?", "h.?.mlp"], "forward": True}
+FORWARD = {"forward": True, "backward": False}
+# Models that are trained by backward(): how they are made, and options of annotate_module.
+PASSES = {
+    "transformer": (Transformer, {}),
+    "transformer_checkpointed": (lambda: Transformer(False), BLOCKS),
+    "transformer_checkpointed_reentrant": (lambda: Transformer(True), BLOCKS),
+    "shared": (lambda: Run(lambda p, x: p[1](p[0](x)) + p[1](x), lin(), lin()), {}),
+    "input_is_detached_within": (lambda: Run(from_the_same, lin(), lin(), Detaches(4, 4)), {}),
+    "view_of_the_input_changes_within": (
+        lambda: Run(lambda p, x: p[1](p[0](x)[:1]), lin(), Doubles()), {},
+    ),
+    "functions_between": (lambda: Run(functions, lin(), lin(), lin()), {}),
+    "chain": pieces(chain, 3),
+    "chain_and_forward": pieces(chain, 2, forward=True),
+    "residual": pieces(residual, 3),
+    "branches": pieces(from_the_same, 3),
+    "in_place": pieces(changed_in_place, 2),
+    "in_place_on_a_view": pieces(changed_view, 2),
+    "checkpoint": pieces(checkpointed(False), 3),
+    "checkpoint_reentrant": pieces(checkpointed(True), 3),
+    "checkpoint_reentrant_forward": pieces(
+        lambda p, x: checkpoint(p[0], LEAF, use_reentrant=True), 1, **FORWARD
+    ),
+    "checkpoint_with_early_stop_forward": pieces(
+        lambda p, x: checkpoint(lambda z: chain(p, z), x, use_reentrant=False), 2, **FORWARD
+    ),
+    "identity": (lambda: nn.Sequential(lin(), nn.Identity()), {}),
+    "shared_module": (repeated, {"include": "0"}),
+}  # fmt: skip
+CASES = {}
+
+
+def case(make, options=None):
+    def add(step):
+        CASES[step.__name__] = (make, step, options or {})
+        return step
+
+    return add
+
+
+def backward(model):
+    model(X).sum().backward()
+
+
+CASES.update((name, (make, backward, options)) for name, (make, options) in PASSES.items())
+
+
+@case(lambda: nn.Sequential(nn.RNN(4, 4), Run(lambda p, x: p[0](x[0]), nn.GRU(4, 4, 2))))
+def recurrent(model):
+    model(X)[0].sum().backward()
+
+
+@case(lambda: nn.LSTM(4, 4, num_layers=2), {"forward": True})
+def recurrent_with_states(model):
+    out, (h, c) = model(X)
+    (out.sum() + h.sum() + c.sum()).backward()
+
+
+@case(lambda: nn.Sequential(lin(), nn.ReLU(inplace=True), lin()))
+def in_place_activation(model):
+    model(X[0]).sum().backward()
+
+
+@case(lambda: Run(of_dataclass, lin(), lin(), lin()))
 def dataclass_output(model):
     out = model(X)
     (out.first + out.rest[0] + out.rest[1]["more"][0]).sum().backward()
+
+
+@case(lambda: Run(of_dictionary))
+def nested_outputs(model):
+    out = model(LEAF)
+    (out["a"][0] + out["a"][1][0]).sum().backward()
+
+
+@case(*pieces(chain, 1))
+def without_gradients(model):
+    with torch.no_grad():
+        model(X)
+    with torch.inference_mode():
+        model(X)
 
 
 @case(lambda: nn.Sequential(lin(), lin(), lin()))
@@ -178,6 +254,16 @@ def gradient_of_what_is_between(model):
     y = model[0](X)
     (gradient,) = torch.autograd.grad(model[2](model[1](y)).sum(), y)
     model[0].weight.grad = gradient.sum((0, 1)).expand(4, 4).clone()
+
+
+@case(*pieces(chain, 3))
+def gradient_of_the_input(model):
+    torch.autograd.grad(model(LEAF).sum(), LEAF)
+
+
+@case(*pieces(chain, 3))
+def gradient_of_the_last_weight(model):
+    torch.autograd.grad(model(X).sum(), model.p[2][2].weight)
 
 
 @case(lambda: nn.Sequential(lin(), lin()))
@@ -280,6 +366,13 @@ def retained(model):
     loss.backward()
 
 
+@case(*pieces(chain, 2))
+def double_of_the_input(model):
+    (gradient,) = torch.autograd.grad(model(LEAF).sum(), LEAF, create_graph=True)
+    nvspan.mark("|")
+    gradient.square().sum().backward()
+
+
 @case(lambda: nn.Sequential(lin(), nn.Tanh()))
 def double(model):
     (gradient,) = torch.autograd.grad(model(X).sum(), model[0].weight, create_graph=True)
@@ -319,6 +412,19 @@ def raises(model):
     loss.backward()
 
 
+@case(lambda: Run(chain, piece(), nn.Sequential(lin(), Boomer(), lin())), {"include": "p.?"})
+def raises_and_another_pass(model):
+    loss = model(X).sum()
+    Boom.fails = True
+    try:
+        loss.backward()
+    except ArithmeticError:
+        nvspan.mark("raised")
+    del loss
+    gc.collect()
+    model.p[0](X).sum().backward()
+
+
 @case(lambda: nn.Sequential(lin(), nn.Tanh()))
 def in_another_thread(model):
     loss = model(X).sum()
@@ -332,21 +438,26 @@ def never_run(model):
     model(X)
 
 
+def trained(model, step):
+    """The gradients that a step leaves."""
+    LEAF.grad = None
+    step(model)
+    return [each.grad for each in (LEAF, *model.parameters())]
+
+
 def main():
     for name, (make, step, options) in CASES.items():
         torch.manual_seed(0)
         bare = make()
         model = copy.deepcopy(bare)
-        options = {"forward": False, "backward": True, **options}
-        nvspan.mark(f"bare {name}")
-        step(bare)
-        handle = annotate_module(model, **options)
-        nvspan.mark(f"case {name}")
-        step(model)
-        for one, other in zip(bare.parameters(), model.parameters(), strict=True):
-            assert (one.grad is None) == (other.grad is None), name
-            assert one.grad is None or torch.equal(one.grad, other.grad), name
-        handle.remove()
+        nvspan.mark(f"case bare {name}")
+        wanted = trained(bare, step)
+        with annotate_module(model, **{"forward": False, "backward": True, **options}):
+            nvspan.mark(f"case {name}")
+            got = trained(model, step)
+        for one, other in zip(wanted, got, strict=True):
+            assert (one is None) == (other is None), name
+            assert one is None or torch.equal(one, other), name
 
 
 def leak(steps):

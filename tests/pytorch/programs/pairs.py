@@ -3,9 +3,10 @@
 """Annotated functions beside the same functions without annotations: prints, as JSON, how many
 there are and what Dynamo made of those that differ.
 
-With "switch", a tool comes and goes between the calls of some of them. With "cuda", there is a
-driver, and nothing but device ranges is looked at. With "short", one in seven is looked at. nvspan
-and what it decorates come first, torch after them.
+With "constructs", these are all that is looked at. With "switch", a tool comes and goes between the
+calls of some of the others. With "cuda", there is a driver, and nothing but device ranges is looked
+at. With "short", one in seven is looked at. nvspan and what it decorates come first, torch after
+them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ if "cuda" in sys.argv:
     from helpers.gpu import Cuda
 
     cuda = Cuda()
+if "constructs" in sys.argv:
+    import pairs_constructs
 
 import pairs_decorated
 import pairs_statements
@@ -37,6 +40,10 @@ MODULES = {
 
 def cases():
     bare, bare_module = pairs_statements.bare, pairs_decorated.bare_module
+    if "constructs" in sys.argv:
+        for each in pairs_constructs.SAME_AS_BARE:
+            yield getattr(each, "__qualname__", type(each).__name__), each, bare
+        return
     yield from pairs_decorated.with_decorators()
     for each in pairs_statements.SAME_AS_BARE:
         name = getattr(each, "__name__", type(each).__name__)
@@ -63,6 +70,7 @@ def listening():
     return nvspan.trace("/dev/null")
 
 
+ROWS = (3, 3, 3) if "constructs" in sys.argv else (3, 3, 5)
 STATES = [contextlib.nullcontext, listening] if "switch" in sys.argv else [contextlib.nullcontext]
 
 
@@ -75,7 +83,7 @@ def outcome(function, fullgraph):
     generator = torch.Generator().manual_seed(0)
     values = []
     try:
-        for rows in (3, 3, 5):
+        for rows in ROWS:
             for state in STATES:
                 x = torch.randn(rows, 4, generator=generator, requires_grad=True)
                 with state():
@@ -123,7 +131,8 @@ def main():
             if not is_same(name, fullgraph, got, wanted):
                 equal = got[-1] == wanted[-1]
                 differing[f"{name}, {fullgraph=}"] = [got[:4], wanted[:4], equal]
-    json.dump({"count": count, "differing": differing}, sys.stdout)
+    bare = known.get((pairs_statements.bare, True), [])[:4]
+    json.dump({"count": count, "bare": bare, "differing": differing}, sys.stdout)
 
 
 if __name__ == "__main__":
