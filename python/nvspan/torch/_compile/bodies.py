@@ -6,25 +6,24 @@
 from __future__ import annotations
 
 import builtins
+import functools
 
 from torch._dynamo.exc import ObservedUserStopIteration, handle_observed_exception
 from torch._dynamo.variables.base import VariableTracker
 
 from nvspan.torch._compile.common import (
-    ID_MATCH,
     FunctionOfOursVariable,
     constant,
     global_object,
     is_outermost,
     leave_to_python,
     realized,
-    tables,
+    register_object,
 )
 from nvspan.torch._support import dropped
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 
@@ -45,8 +44,7 @@ class BodyFunctionVariable(FunctionOfOursVariable):
         if self.gives in ("resume", "take", "sent", "caught"):
             driver = realized(args[0])
             if isinstance(driver, DriverVariable):
-                result: VariableTracker = getattr(driver, self.gives)(tx, *args[1:])
-                return result
+                return getattr(driver, self.gives)(tx, *args[1:])
             result = super().call_function(tx, args, kwargs)
             return result
         dropped.tell_dropped(_annotation_of(tx))
@@ -130,22 +128,11 @@ _BODY_FUNCTIONS = {
     "sent": "sent",
     "caught": "caught",
 }
-
-
 _TAKE_KEY = ("callee", "result", "began", "driver")
 
 
-def _build_body_function(gives: str) -> Callable[[Any, Any], VariableTracker]:
-    def build(self: Any, value: Any) -> VariableTracker:
-        self.install_guards(ID_MATCH)
-        return BodyFunctionVariable(value, gives, source=self.source)
-
-    return build
-
-
 def register() -> None:
-    _, ids = tables()
     for name, gives in _BODY_FUNCTIONS.items():
         function = getattr(builtins, f"__nvspan_{name}__", None)
         if function is not None:
-            ids[id(function)] = _build_body_function(gives)
+            register_object(function, functools.partial(BodyFunctionVariable, gives=gives))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all of Dynamo's variables for nvspan's objects share.
+"""Base class and registration of Dynamo's variables for nvspan's objects.
 
 This module and those of the variables are imported by register() alone, in a process that has
 imported `torch._dynamo`. Every private name of torch is looked up when they are imported: a name
@@ -25,6 +25,7 @@ from nvspan import _core
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, NoReturn
 
 TYPE_MATCH = GuardBuilder.TYPE_MATCH
@@ -51,8 +52,7 @@ def constant_or_dynamic(arguments: tuple[Any, Any]) -> tuple[list[Any], dict[str
 def global_object(tx: Any, name: str, value: Any) -> VariableTracker:
     """A variable for an object that the frame does not name: it becomes one of its globals."""
     name = tx.output.install_global_by_id(name, value)
-    variable: VariableTracker = VariableBuilder(tx, GlobalSource(name))(value)
-    return variable
+    return VariableBuilder(tx, GlobalSource(name))(value)
 
 
 def answers_attributes(variable: Any) -> Any:
@@ -106,8 +106,28 @@ class FunctionOfOursVariable(VariableTracker):  # type: ignore[misc]
         return self.value
 
 
-def tables() -> tuple[list[Any], Any]:
-    """The tables by which Dynamo chooses a variable: by type, with and without NumPy, and by id."""
+def _guarded(make: Callable[..., VariableTracker], guard: Any) -> Callable[..., VariableTracker]:
+    def build(self: Any, value: Any) -> VariableTracker:
+        self.install_guards(guard)
+        return make(value, source=self.source)
+
+    return build
+
+
+def type_tables() -> list[Any]:
+    """Dynamo's tables of variable builders by type: with NumPy and without."""
     both = getattr(VariableBuilder, "_type_dispatch_impl", None)
-    types = [both(True), both(False)] if both else [VariableBuilder._type_dispatch()]
-    return types, VariableBuilder._id_dispatch()
+    return [both(True), both(False)] if both else [VariableBuilder._type_dispatch()]
+
+
+def register_type(kind: Any, make: Callable[..., VariableTracker], guard: Any = TYPE_MATCH) -> None:
+    """Has Dynamo track a type's objects by `make(value, source=...)`."""
+    for table in type_tables():
+        table[kind] = _guarded(make, guard)
+
+
+def register_object(
+    value: Any, make: Callable[..., VariableTracker], guard: Any = ID_MATCH
+) -> None:
+    """Has Dynamo track one object by `make(value, source=...)`, under whatever name."""
+    VariableBuilder._id_dispatch()[id(value)] = _guarded(make, guard)

@@ -12,7 +12,6 @@ from nvspan._runtime import domains
 from nvspan.torch._compile.common import (
     GETATTR,
     ID_MATCH,
-    TYPE_MATCH,
     FunctionOfOursVariable,
     answers_attributes,
     constant,
@@ -20,14 +19,14 @@ from nvspan.torch._compile.common import (
     is_function,
     is_message,
     realized,
-    tables,
+    register_object,
+    register_type,
 )
 from nvspan.torch._compile.ranges import RangeVariable
 from nvspan.torch._support.dropped import DEAD_HANDLE
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 _UNKNOWN = object()
@@ -77,8 +76,7 @@ class DomainVariable(UserDefinedObjectVariable):  # type: ignore[misc]
                 return global_object(tx, "__nvspan_made", result)
         if name in _DOMAIN_RANGES:
             if len(args) == 1 and not kwargs and is_function(args[0]):
-                function: VariableTracker = args[0]
-                return function
+                return args[0]
             if not args or is_message(args[0]):
                 maker = getattr(self.value, name)
                 return RangeVariable(_DOMAIN_RANGES[name], maker, (list(args), dict(kwargs)))
@@ -90,12 +88,10 @@ class GetDomainVariable(FunctionOfOursVariable):
 
     def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
         if len(args) == 1 and not kwargs and isinstance(realized(args[0]), DomainVariable):
-            domain: VariableTracker = args[0]
-            return domain
+            return args[0]
         domain = _called(self.value, args, kwargs)
         if domain is _UNKNOWN:
-            result: VariableTracker = super().call_function(tx, args, kwargs)
-            return result
+            return super().call_function(tx, args, kwargs)
         return global_object(tx, "__nvspan_domain", domain)
 
 
@@ -118,27 +114,12 @@ class HandleVariable(UserDefinedObjectVariable):  # type: ignore[misc]
     def attribute(self, tx: Any, name: str) -> VariableTracker:
         if name in ("lost", "timed", "backend") and self.value is DEAD_HANDLE:
             return constant(getattr(DEAD_HANDLE, name))
-        result: VariableTracker = getattr(super(), GETATTR)(tx, name)
-        return result
-
-
-# ---- registration ------------------------------------------------------------------------------
-
-
-def _build_as(variable: Any, guard: Any) -> Callable[[Any, Any], VariableTracker]:
-    def build(self: Any, value: Any) -> VariableTracker:
-        self.install_guards(guard)
-        tracker: VariableTracker = variable(value, source=self.source)
-        return tracker
-
-    return build
+        return getattr(super(), GETATTR)(tx, name)
 
 
 def register() -> None:
-    types, ids = tables()
-    for table in types:
-        table[_core.Domain] = _build_as(DomainVariable, TYPE_MATCH)
-        table[_core.DeviceRangeHandle] = _build_as(HandleVariable, ID_MATCH)
-        for counter in (_core.Int64Counter, _core.Float64Counter, _core.ExtCounter):
-            table[counter] = _build_as(CounterVariable, TYPE_MATCH)
-    ids[id(domains.get_domain)] = _build_as(GetDomainVariable, ID_MATCH)
+    register_type(_core.Domain, DomainVariable)
+    register_type(_core.DeviceRangeHandle, HandleVariable, ID_MATCH)
+    for counter in (_core.Int64Counter, _core.Float64Counter, _core.ExtCounter):
+        register_type(counter, CounterVariable)
+    register_object(domains.get_domain, GetDomainVariable)

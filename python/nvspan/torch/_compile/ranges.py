@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamo's variables for ranges: `annotate`, `span`, `device_range`, and what they decorate."""
+"""Dynamo's variables for ranges, what they decorate, and the functions of `nvspan.torch.nvtx`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nvspan.torch._compile.common import (
     GETATTR,
     ID_MATCH,
     TRACES_YIELD_FROM,
-    TYPE_MATCH,
+    FunctionOfOursVariable,
     answers_attributes,
     constant,
     constant_or_dynamic,
@@ -29,7 +29,9 @@ from nvspan.torch._compile.common import (
     is_message,
     is_outermost,
     leave_to_python,
-    tables,
+    register_object,
+    register_type,
+    type_tables,
 )
 from nvspan.torch._support.dropped import DEAD_HANDLE, tell_dropped
 
@@ -70,11 +72,9 @@ class RangeVariable(NullContextVariable):  # type: ignore[misc]
     def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
         """Used as a decorator within the frame: the function as it is."""
         if len(args) == 1 and not kwargs and is_function(args[0]):
-            function: VariableTracker = args[0]
-            return function
+            return args[0]
         # Not of the base class, which asserts that it is given a function.
-        result: VariableTracker = VariableTracker.call_function(self, tx, args, kwargs)
-        return result
+        return VariableTracker.call_function(self, tx, args, kwargs)
 
     def call_method(self, tx: Any, name: str, args: Any, kwargs: Any) -> VariableTracker:
         if name == "__enter__":
@@ -122,8 +122,7 @@ class EnteredVariable(VariableTracker):  # type: ignore[misc]
         return self.entered.call_method(tx, name, args, kwargs)
 
     def attribute(self, tx: Any, name: str) -> VariableTracker:
-        result: VariableTracker = getattr(self.entered, GETATTR)(tx, name)
-        return result
+        return getattr(self.entered, GETATTR)(tx, name)
 
     def reconstruct(self, codegen: Any) -> None:
         self.entered.reconstruct(codegen)
@@ -134,22 +133,38 @@ class RangeClassVariable(UserDefinedClassVariable):  # type: ignore[misc]
 
     def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
         if len(args) == 1 and not kwargs and is_function(args[0]):
-            function: VariableTracker = args[0]
-            return function  # @annotate without parentheses
+            return args[0]  # @annotate without parentheses
         if args and not is_message(args[0]):
-            result: VariableTracker = super().call_function(tx, args, kwargs)
-            return result
+            return super().call_function(tx, args, kwargs)
         return RangeVariable(self.value, self.value, (list(args), dict(kwargs)))
 
 
-def _build_range(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(TYPE_MATCH)
-    return RangeVariable(type(value), kept=value, source=self.source)
+class DroppedFunctionVariable(FunctionOfOursVariable):
+    """A function of `nvspan.torch.nvtx`, under torch's name too: it does nothing."""
+
+    def __init__(self, value: Any, result: Any, **kwargs: Any) -> None:
+        super().__init__(value, **kwargs)
+        self.result = result
+
+    def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
+        if self.value is not core_functions._torch_range:
+            return constant(self.result)
+        return RangeVariable(core_functions.annotate, self.value, (list(args), dict(kwargs)))
 
 
-def _build_range_class(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(CLASS_MATCH)
-    return RangeClassVariable(value, source=self.source)
+_TORCH_FUNCTIONS: dict[Any, Any] = {
+    core_functions._torch_range_push: 0,
+    core_functions._torch_range_pop: 0,
+    core_functions._torch_range_start: 0,
+    core_functions._torch_range_end: None,
+    core_functions._torch_mark: None,
+    core_functions._torch_range: None,
+}
+
+
+def range_variable(value: Any, **kwargs: Any) -> RangeVariable:
+    """A range or step that was made outside of the frame."""
+    return RangeVariable(type(value), kept=value, **kwargs)
 
 
 def _build_callable(self: Any, value: Any) -> VariableTracker:
@@ -158,20 +173,19 @@ def _build_callable(self: Any, value: Any) -> VariableTracker:
     return global_object(self.tx, "__nvspan_wrapped", value.__wrapped__)
 
 
+def _register_callable(kind: type) -> None:
+    for table in type_tables():
+        table[kind] = _build_callable
+
+
 def register() -> None:
-    types, ids = tables()
-
-    def add_callable(kind: type) -> None:
-        for table in types:
-            table[kind] = _build_callable
-
     ranges: tuple[Any, ...] = (_core.annotate, _core.span, _core.device_range)
     for kind in ranges:
-        for table in types:
-            table[kind] = _build_range
-        ids[id(kind)] = _build_range_class
-    for table in types:
-        table[core_functions._FormattedRange] = _build_range
+        register_object(kind, RangeClassVariable, CLASS_MATCH)
+    for kind in (*ranges, core_functions._FormattedRange):
+        register_type(kind, range_variable)
     for proxy in callables.proxy_types():
-        add_callable(proxy)
-    callables.type_listeners.append(add_callable)
+        _register_callable(proxy)
+    callables.type_listeners.append(_register_callable)
+    for function, result in _TORCH_FUNCTIONS.items():
+        register_object(function, functools.partial(DroppedFunctionVariable, result=result))

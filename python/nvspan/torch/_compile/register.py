@@ -3,8 +3,8 @@
 """Registers nvspan with torch.compile, which then drops annotations.
 
 Functions are registered by the public `torch.compiler.substitute_in_graph`, with a body that does
-nothing in place of theirs. Types need Dynamo's own tables (ranges.py, steps.py,
-functions.py, objects.py, bodies.py). What one version of torch does not take is left as it is:
+nothing in place of theirs. Types need Dynamo's own tables (ranges.py, steps.py, objects.py,
+bodies.py). What one version of torch does not take is left as it is:
 there an annotation breaks the graph, and one warning says so.
 """
 
@@ -32,14 +32,6 @@ def _nothing(*args: object, **kwargs: object) -> None:
     return None
 
 
-def _no(*args: object, **kwargs: object) -> bool:
-    return False
-
-
-def _dead_handle(*args: object, **kwargs: object) -> Any:
-    return DEAD_HANDLE
-
-
 _ENABLED = domains.enabled()  # settled when the process started
 
 
@@ -51,19 +43,15 @@ def _moved(batch: Any, device: Any, non_blocking: bool = True, *, domain: Any = 
     return transfers.moved_batch(batch, device, non_blocking)
 
 
-def _no_range(*args: object, **kwargs: object) -> tuple[int, None]:
-    return (0, None)  # what end_range takes, and what unpacks
-
-
 _FUNCTIONS: tuple[tuple[Callable[..., Any], Callable[..., Any]], ...] = (
     (_core.mark, _nothing),
     (_core.push_range, _nothing),
     (_core.pop_range, _nothing),
-    (_core.start_range, _no_range),
+    (_core.start_range, lambda *args, **kwargs: (0, None)),  # what end_range takes
     (_core.end_range, _nothing),
-    (_core.start_device_range, _dead_handle),
+    (_core.start_device_range, lambda *args, **kwargs: DEAD_HANDLE),
     (_core.end_device_range, _nothing),
-    (switch.is_active, _no),
+    (switch.is_active, lambda *args, **kwargs: False),
     (domains.enabled, _enabled),
     (transfers.to_device, _moved),
 )
@@ -101,9 +89,9 @@ def register() -> None:
     except Exception as error:
         _problems.append(f"functions: {type(error).__name__}: {error}")
     try:
-        from nvspan.torch._compile import bodies, functions, objects, ranges, steps
+        from nvspan.torch._compile import bodies, objects, ranges, steps
 
-        for variables in (ranges, steps, functions, objects, bodies):
+        for variables in (ranges, steps, objects, bodies):
             variables.register()
     except Exception as error:
         _problems.append(f"types: {type(error).__name__}: {error}")

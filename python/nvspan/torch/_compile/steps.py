@@ -12,15 +12,14 @@ from torch._dynamo.variables.base import VariableTracker
 from nvspan._runtime import steps
 from nvspan.torch._compile.common import (
     GETATTR,
-    ID_MATCH,
-    TYPE_MATCH,
     FunctionOfOursVariable,
     answers_attributes,
     constant,
     constant_or_dynamic,
-    tables,
+    register_object,
+    register_type,
 )
-from nvspan.torch._compile.ranges import RangeVariable
+from nvspan.torch._compile.ranges import RangeVariable, range_variable
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ class StepVariable(RangeVariable):
     def attribute(self, tx: Any, name: str) -> VariableTracker:
         if name == "number":
             return self.given if self.calls else constant(None)
-        result: VariableTracker = getattr(super(), GETATTR)(tx, name)
-        return result
+        return getattr(super(), GETATTR)(tx, name)
 
     def reconstruct(self, codegen: Any) -> None:
         make = functools.partial(_made_step, bool(self.calls), self.options)
@@ -75,18 +73,6 @@ class StepFunctionVariable(FunctionOfOursVariable):
         return StepVariable(given, options)
 
 
-def _build_step_function(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(ID_MATCH)
-    return StepFunctionVariable(value, source=self.source)
-
-
-def _build_step(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(TYPE_MATCH)
-    return RangeVariable(type(value), kept=value, source=self.source)
-
-
 def register() -> None:
-    types, ids = tables()
-    for table in types:
-        table[steps.Step] = _build_step
-    ids[id(steps.step)] = _build_step_function
+    register_type(steps.Step, range_variable)
+    register_object(steps.step, StepFunctionVariable)
