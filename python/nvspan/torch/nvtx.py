@@ -19,9 +19,11 @@ from nvspan._core import _torch_range_end as range_end
 from nvspan._core import _torch_range_pop as range_pop
 from nvspan._core import _torch_range_push as range_push
 from nvspan._core import _torch_range_start as range_start
+from nvspan.torch._support.removable import replace
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from nvspan._core import DeviceRangeHandle
@@ -134,13 +136,7 @@ _REPLACED_BELOW = {
     "deviceRangeStart": device_range_start,
     "deviceRangeEnd": device_range_end,
 }
-_MISSING = object()
-_replacements: list[tuple[Any, str, object, object]] = []  # owner, name, ours, theirs
-
-
-def _replace(owner: Any, name: str, ours: object) -> None:
-    _replacements.append((owner, name, ours, vars(owner).get(name, _MISSING)))
-    setattr(owner, name, ours)
+_put_back: list[Callable[[], object]] = []  # for each replaced function
 
 
 def patch() -> None:
@@ -162,18 +158,16 @@ def patch() -> None:
     import torch
     import torch.cuda.nvtx as module
 
-    if _replacements:
+    if _put_back:
         return
     below: Any = sys.modules.get("torch._C._nvtx") or getattr(torch._C, "_nvtx", None)
     if below is None:
         below = type(sys)("torch._C._nvtx", "The functions of nvspan.torch.nvtx.")
         sys.modules["torch._C._nvtx"] = below
-        _replace(torch._C, "_nvtx", below)
-    for name, function in _REPLACED_BELOW.items():
-        _replace(below, name, function)
-    _replace(module, "_nvtx", below)
-    for name, ours in _REPLACED.items():
-        _replace(module, name, ours)
+        put_back = replace(torch._C, "_nvtx", below)
+        _put_back.append(lambda: put_back() and _forget_module(below))
+    for owner, functions in ((below, _REPLACED_BELOW), (module, {"_nvtx": below, **_REPLACED})):
+        _put_back.extend(replace(owner, name, ours) for name, ours in functions.items())
 
 
 def unpatch() -> None:
@@ -184,16 +178,8 @@ def unpatch() -> None:
     >>> from nvspan.torch import nvtx
     >>> nvtx.unpatch()
     """
-    while _replacements:
-        owner, name, ours, theirs = _replacements.pop()
-        if vars(owner).get(name) is not ours:
-            continue
-        if theirs is _MISSING:
-            delattr(owner, name)
-            if owner.__name__ == "torch._C":
-                _forget_module(ours)
-        else:
-            setattr(owner, name, theirs)
+    while _put_back:
+        _put_back.pop()()
 
 
 def _forget_module(module: object) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""One call that shows the parts of a training loop which stays as it is."""
+"""`auto`: ranges for the parts of a training loop, without a change to it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class AutoAnnotations(Removable):
     """
 
     def __init__(self, loop: Loop) -> None:
+        super().__init__()
         self._loop = loop
-        self._undo: list[Callable[[], None]] = []
         #: What the loop is to iterate over: the DataLoader itself, or what stands for another
         #: iterable; None if :func:`auto` was given none.
         self.dataloader: Any = None
@@ -51,8 +51,7 @@ class AutoAnnotations(Removable):
         """
         self._loop.end()
         self._loop.alive = False
-        while self._undo:
-            self._undo.pop()()
+        super().remove()
 
 
 class _Forward:
@@ -155,10 +154,7 @@ def auto(
         raise TypeError(f"auto takes a torch.nn.Module, not {model!r}")
     optimizers = _listed(optimizer)
     for role, target in [("model", model), *(("optimizer", one) for one in optimizers)]:
-        if attributes.has(target, "auto"):
-            raise ValueError(
-                f"the {role} already has the ranges of an auto: call its remove() first"
-            )
+        _refuse_annotated(role, target)
     annotations = {
         name: _core.annotate(name, domain=domain, color=color, device=device and gpu)
         for name, color, gpu in (
@@ -188,6 +184,11 @@ def auto(
     return handle
 
 
+def _refuse_annotated(role: str, target: Any) -> None:
+    if attributes.has(target, "auto"):
+        raise ValueError(f"the {role} already has the ranges of an auto: call its remove() first")
+
+
 def _listed(optimizer: Any) -> list[Any]:
     if optimizer is None:
         return []
@@ -206,10 +207,7 @@ def _annotated_loader(
         return None
     kind = torch.utils.data.DataLoader
     if isinstance(loader, kind):
-        if attributes.has(loader, "auto"):
-            raise ValueError(
-                "the loader already has the ranges of an auto: call its remove() first"
-            )
+        _refuse_annotated("loader", loader)
         # A subclass that iterates in its own way may fetch ahead: a fetch says nothing of the loop.
         loop.by_loader = type(loader).__iter__ is kind.__iter__
         undo.append(loaders.install(loader, loop, annotation))

@@ -8,6 +8,7 @@ import functools
 from _thread import get_ident
 
 from nvspan import _core
+from nvspan.torch._support.removable import replace
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 _annotations: list[Any] = []  # of those who asked; the last one's is used
 _inside: set[int] = set()  # threads that are in a range
-_original: Any = None
 _replacement: Any = None
+_put_back: Callable[[], bool]
 
 
 def _made(torch: Any, original: Any) -> Any:
@@ -42,20 +43,15 @@ def _made(torch: Any, original: Any) -> Any:
 
 def install(torch: Any, annotation: Any) -> Callable[[], None]:
     """Shows outermost backward passes as this annotation, until what it returns is called."""
-    global _original, _replacement
-    if torch.autograd.backward is not _replacement or _replacement is None:
-        _original = torch.autograd.backward
-        _replacement = torch.autograd.backward = _made(torch, _original)
+    global _replacement, _put_back
+    if torch.autograd.backward is not _replacement:
+        _replacement = _made(torch, torch.autograd.backward)
+        _put_back = replace(torch.autograd, "backward", _replacement)
     _annotations.append(annotation)
 
     def remove() -> None:
-        global _original, _replacement
-        for i, each in enumerate(_annotations):
-            if each is annotation:
-                del _annotations[i]
-                break
-        if not _annotations and torch.autograd.backward is _replacement:
-            torch.autograd.backward = _original
-            _original = _replacement = None
+        _annotations.remove(annotation)
+        if not _annotations:
+            _put_back()
 
     return remove

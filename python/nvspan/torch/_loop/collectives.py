@@ -21,6 +21,7 @@ from nvspan.torch._loop.process_groups import (
     group_of,
     payload_of,
 )
+from nvspan.torch._support.removable import replace
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ _FUNCTIONS: dict[str, tuple[str, str]] = {
 _NAMES = {"isend": "send", "irecv": "recv"}
 
 _installed = 0  # how many asked
-_undo: list[Callable[[], None]] = []
+_undo: list[Callable[[], bool]] = []
 
 
 class _Inside(threading.local):
@@ -172,17 +173,6 @@ def _made_wait(original: Any) -> Any:
     return wait
 
 
-def _replace(owner: Any, name: str, ours: Any) -> None:
-    before = getattr(owner, name)
-    setattr(owner, name, ours)
-
-    def undo() -> None:
-        if getattr(owner, name, None) is ours:
-            setattr(owner, name, before)
-
-    _undo.append(undo)
-
-
 def _install(torch: Any) -> None:
     distributed = torch.distributed
     c10d = distributed.distributed_c10d
@@ -191,10 +181,12 @@ def _install(torch: Any) -> None:
         if original is None:
             continue
         ours = _made(torch, name, original)
-        for owner in (distributed, c10d):  # which calls its own by these names
-            if getattr(owner, name, None) is original:
-                _replace(owner, name, ours)
-    _replace(distributed.Work, "wait", _made_wait(distributed.Work.wait))
+        _undo.extend(
+            replace(owner, name, ours)
+            for owner in (distributed, c10d)  # which calls its own by these names
+            if getattr(owner, name, None) is original
+        )
+    _undo.append(replace(distributed.Work, "wait", _made_wait(distributed.Work.wait)))
 
 
 def install(torch: Any) -> Callable[[], None]:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The range `ddp.gradients`: from when a rank's gradients are there until those of all ranks are.
+"""The range `ddp.gradients`: from a rank's last local gradient to the end of the all-reduce.
 
 DistributedDataParallel reduces gradients from C++, where nothing of Python is called. Its last wait
-is a callback at the backward pass's end: two callbacks of ours lie before and behind it.
+is a callback at the backward pass's end: two of nvspan's callbacks run before and after it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of a training loop, as what the loop calls shows where they begin and end."""
+"""Step boundaries of a training loop, from the calls of its loader, optimizers and model."""
 
 from __future__ import annotations
 

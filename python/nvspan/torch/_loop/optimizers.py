@@ -29,36 +29,26 @@ def install(
     compiling = torch.compiler.is_compiling
     reference = weakref.ref(optimizer)  # what stands in its dictionary shall not keep it alive
 
-    def make_step(before: Any) -> Any:
-        annotation = annotations["optimizer.step"]
+    def make(name: str, begins: Callable[[], None], ends: Callable[[], None]) -> Any:
+        annotation = annotations[name]
 
         def around(call: Any, *args: Any, **kwargs: Any) -> Any:
             if compiling() or not loop.alive:
                 return call(*args, **kwargs)
-            loop.optimizer_begins()
+            begins()
             try:
                 with annotation:
                     return call(*args, **kwargs)
             finally:
-                loop.optimizer_ends(index)
+                ends()
 
-        return _replacement(reference(), before, around)
+        return lambda before: _replacement(reference(), before, around)
 
-    def make_zero_grad(before: Any) -> Any:
-        annotation = annotations["zero_grad"]
-
-        def around(call: Any, *args: Any, **kwargs: Any) -> Any:
-            if compiling() or not loop.alive:
-                return call(*args, **kwargs)
-            loop.zero_grad_begins(index)
-            with annotation:
-                return call(*args, **kwargs)
-
-        return _replacement(reference(), before, around)
-
-    undo = [attributes.put(optimizer, "step", "auto", 1, make_step)]
+    step = make("optimizer.step", loop.optimizer_begins, lambda: loop.optimizer_ends(index))
+    undo = [attributes.put(optimizer, "step", "auto", 1, step)]
     if callable(getattr(optimizer, "zero_grad", None)):
-        undo.append(attributes.put(optimizer, "zero_grad", "auto", 1, make_zero_grad))
+        zero_grad = make("zero_grad", lambda: loop.zero_grad_begins(index), lambda: None)
+        undo.append(attributes.put(optimizer, "zero_grad", "auto", 1, zero_grad))
     return undo
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long the calling thread was ready to run and had no core, as Linux counts it."""
+"""Run delay of the calling thread: its time ready to run without a core, as Linux counts it."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from _thread import get_ident
 
 from nvspan import _core
+from nvspan.torch._support.removable import replace
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _annotations: list[Any] = []  # of those who asked; the last one's is used
 _inside: set[int] = set()  # threads that are in a range
-_replaced: dict[str, Any] = {}  # name: our function, as a method of torch.Tensor
+_put_back: list[Callable[[], bool]] = []  # for each replaced method of torch.Tensor
 
 
 def _leaves_cpu(torch: Any, tensor: Any, name: str, args: Any, kwargs: Any) -> bool:
@@ -61,20 +62,13 @@ def _made(torch: Any, name: str) -> Any:
 def look_who_listens() -> None:
     """Puts our functions into torch.Tensor, or takes them out, as there is a tool and an auto."""
     wanted = bool(_annotations) and _core.listening()
-    if wanted == bool(_replaced):
-        return
-    import torch
+    if wanted and not _put_back:
+        import torch
 
-    if wanted:
-        for name in ("to", "cuda"):
-            if name not in vars(torch.Tensor):  # somebody else's is left alone
-                _replaced[name] = _made(torch, name)
-                setattr(torch.Tensor, name, _replaced[name])
-    else:
-        for name, ours in _replaced.items():
-            if vars(torch.Tensor).get(name) is ours:
-                delattr(torch.Tensor, name)
-        _replaced.clear()
+        names = {"to", "cuda"}.difference(vars(torch.Tensor))  # somebody else's is left alone
+        _put_back.extend(replace(torch.Tensor, name, _made(torch, name)) for name in names)
+    while _put_back and not wanted:
+        _put_back.pop()()
 
 
 def install(annotation: Any) -> Callable[[], None]:
@@ -82,10 +76,7 @@ def install(annotation: Any) -> Callable[[], None]:
     _annotations.append(annotation)
 
     def remove() -> None:
-        for i, each in enumerate(_annotations):
-            if each is annotation:
-                del _annotations[i]
-                break
+        _annotations.remove(annotation)
         look_who_listens()
 
     return remove

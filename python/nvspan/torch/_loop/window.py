@@ -28,8 +28,9 @@ class ProfileWindow(Removable):
     """
 
     def __init__(
-        self, start: int, stop: int, name: str, domain: Any, cuda_profiler: bool, chosen: bool
+        self, start: int, stop: int, *, name: str, domain: Any, cuda_profiler: bool, chosen: bool
     ) -> None:
+        super().__init__()
         self._start = start
         self._stop = stop
         self._name = name
@@ -71,13 +72,10 @@ class ProfileWindow(Removable):
 
     def remove(self) -> None:
         """End the window if it is open; it does not open any more. A second call does nothing."""
-        import atexit
-
         if self.open:
             self._close()
         self._done = True
-        _steps.remove_listener(self)
-        atexit.unregister(self.remove)
+        super().remove()
 
 
 def profile_window(
@@ -133,12 +131,18 @@ def profile_window(
         raise ValueError(f"a window cannot end with step {stop} and begin with step {start}")
     wanted = None if ranks is None else {ranks} if isinstance(ranks, int) else set(ranks)
     chosen = wanted is None or _rank() in wanted
-    window = ProfileWindow(start, stop, name, domain, cuda_profiler, chosen)
+    window = ProfileWindow(
+        start, stop, name=name, domain=domain, cuda_profiler=cuda_profiler, chosen=chosen
+    )
     if chosen:
         import atexit
 
         _steps.add_listener(window)
         atexit.register(window.remove)
+        window._undo += (
+            lambda: atexit.unregister(window.remove),
+            lambda: _steps.remove_listener(window),
+        )
         if verbose:
             _tell(start, stop, name if domain is None else f"{name}@{domain}")
     return window

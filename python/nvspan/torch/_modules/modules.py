@@ -11,22 +11,23 @@ from __future__ import annotations
 
 import functools
 import sys
+from fnmatch import fnmatchcase
 from types import FunctionType, MethodType
 
 from nvspan import _core
 from nvspan._decorate.code_shapes import compiled_body
+from nvspan._runtime.warnings import warn_once
 from nvspan.torch._modules import backward as _backward
-from nvspan.torch._modules.choose import chosen_modules, matcher
 from nvspan.torch._support import attributes, dropped
 from nvspan.torch._support.removable import Removable
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from types import CodeType
-    from typing import Any
+    from typing import Any, TypeAlias
 
-    from nvspan.torch._modules.choose import Choice
+    Choice: TypeAlias = str | type | Iterable[str | type] | None
 
 
 _SUSPENDING = 0x80 | 0x20 | 0x200 | 0x100  # coroutine, generator and so on
@@ -41,17 +42,13 @@ class ModuleAnnotations(Removable):
     block.
     """
 
-    def __init__(self) -> None:
-        self._undo: list[Callable[[], None]] = []
-
     def remove(self) -> None:
         """Give every module its ``forward`` back. A second call does nothing.
 
         A ``forward`` that somebody else has replaced since is left alone. Calls that are under way
         close their ranges.
         """
-        while self._undo:
-            self._undo.pop()()
+        super().remove()
 
 
 def annotate_module(
@@ -110,7 +107,7 @@ def annotate_module(
 
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"annotate_module takes a torch.nn.Module, not {model!r}")
-    chosen = list(chosen_modules(model, depth, matcher(include), matcher(exclude)))
+    chosen = list(_chosen_modules(model, depth, _matcher(include), _matcher(exclude)))
     for name, module in chosen:
         if attributes.has(module, _Options.kind):
             raise ValueError(
@@ -189,10 +186,66 @@ def _shapes_of_call(options: _Options) -> dict[str, Any]:
     return found
 
 
+# ---- which modules get ranges, and what they are called ----------------------------------------
+
+
+def _matcher(choice: Choice) -> Callable[[str, Any], bool] | None:
+    if choice is None:
+        return None
+    every = [choice] if isinstance(choice, (str, type)) else list(choice)
+    names = [each for each in every if isinstance(each, str)]
+    kinds = tuple(each for each in every if isinstance(each, type))
+
+    def matches(name: str, module: Any) -> bool:
+        return isinstance(module, kinds) or any(fnmatchcase(name, each) for each in names)
+
+    return matches
+
+
+def _is_compiled(module: Any) -> bool:
+    return "_orig_mod" in module._modules or module._compiled_call_impl is not None
+
+
+def _class_name(module: Any) -> str:
+    """The name of the class that the user wrote: FSDP2 puts a class of its own before it."""
+    names = [each.__name__ for each in type(module).__mro__]
+    if "FSDPModule" in names:
+        names = [each for each in names if not each.startswith("FSDP")]
+    return names[0]
+
+
+def _chosen_modules(
+    model: Any,
+    depth: int | None,
+    include: Callable[[str, Any], bool] | None,
+    exclude: Callable[[str, Any], bool] | None,
+) -> Iterator[tuple[str, Any]]:
+    """(name, module), each module once; nothing below one that is compiled."""
+    compiled: list[str] = []
+    for name, module in model.named_modules():
+        if any(name.startswith(prefix) for prefix in compiled):
+            continue
+        if depth is not None and name and name.count(".") >= depth:
+            continue
+        shown = name or _class_name(getattr(model, "_orig_mod", model))
+        if _is_compiled(module):
+            compiled.append(f"{name}." if name else "")
+            warn_once(
+                "annotate_module of a compiled module",
+                f"annotate_module: {shown} is compiled: it gets one range around the compiled "
+                "code, and those of the modules within it would be dropped",
+            )
+        if include is not None and not include(shown, module):
+            continue
+        if exclude is not None and exclude(shown, module):
+            continue
+        yield shown, module
+
+
 # ---- one module ---------------------------------------------------------------------------------
 
 
-def install(module: Any, options: Any, undo: list[Callable[[], None]], rank: int = 0) -> None:
+def install(module: Any, options: Any, undo: list[Callable[[], object]], rank: int = 0) -> None:
     """Puts ranges around the module's calls; `undo` gets what takes them away."""
     attribute = _COMPILED if module._compiled_call_impl is not None else _FORWARD
     if attribute == _FORWARD and isinstance(module, options.torch.jit.ScriptModule):

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the other rooms of `nvspan.torch` share."""
+"""Helpers of the other rooms of `nvspan.torch`."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What compiled code drops: a handle without a range, and a warning for ranges of modules."""
+"""Ranges dropped in compiled code: a handle without a range, and one warning for each feature."""
 
 from __future__ import annotations
 
