@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
+import statistics
 
 import pytest
 
@@ -59,42 +59,54 @@ class Given:
         self.rows = [
             StatsRow(**{
                 **dict.fromkeys(StatsRow._types), "name": name, "kind": "push_pop",
-                "backward": False, "calls": calls, "mean": mean, "std": std, "p50": mean,
-                "total": calls * mean, "sum": calls * mean, "warmup": 0, "warmup_total": 0,
-                "squares": calls * mean**2 + (calls - 1) * std**2, "warmup_squares": 0,
+                "backward": False, "calls": 10, "mean": mean, "std": 0.0, "p50": mean,
+                "total": 10 * mean, "sum": 10 * mean, "warmup": 0, "warmup_total": 0,
+                "squares": 10 * mean**2, "warmup_squares": 0,
             })
-            for name, (calls, mean, std) in rows.items()
+            for name, mean in rows.items()
         ]  # fmt: skip
 
     def stats(self):
         return self
 
 
+def given(*means):
+    return [Given(r=mean) for mean in means]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "verdict"),
     [
-        ((1000, 100, 5), (1000, 103, 5), "same"),
-        ((1000, 100, 5), (1000, 110, 5), "slower"),
-        ((1000, 100, 5), (1000, 90, 5), "faster"),
-        ((5, 100, 40), (5, 110, 40), "unsure"),
-        ((1, 100, 0), (1, 200, 0), "unsure"),
-        ((10, 100, 0), (10, 120, 0), "slower"),
-        ((10, 100, 0), (10, 100, 0), "same"),
-        ((10, 0, 0), (10, 0, 0), "same"),
+        ((100, 101, 99), (102, 101, 103), "same"),
+        ((100, 101, 99), (110, 111, 112), "slower"),
+        ((100, 101, 99), (90, 91, 89), "faster"),
+        ((100, 120, 80), (110, 130, 90), "unsure"),
+        ((100, 101, 99), (103, 105, 104), "unsure"),  # around the threshold
+        ((100,), (200,), "unsure"),
+        ((100,), (100,), "unsure"),
+        ((100, 101, 99), (200,), "slower"),
+        ((100, 100), (120, 120), "slower"),
+        ((100, 100), (100, 100), "same"),
+        ((0, 0), (0, 0), "same"),
+        ((0,), (0,), "same"),
+        ((0, 0), (1, 1), "unsure"),
     ],
 )
 def test_verdicts(before, after, verdict):
-    (row,) = compare(Given(r=before), Given(r=after))
+    (row,) = compare(given(*before), given(*after))
     assert row["verdict"] == verdict
 
 
 def test_the_limits_hold_the_change():
-    (row,) = compare(Given(r=(100, 100.0, 10.0)), Given(r=(100, 120.0, 10.0)))
+    (row,) = compare(given(100, 110, 90), given(120, 132, 108))
     assert row["change"] == pytest.approx(0.2)
-    # t(0.95, 198) = 1.9720; the error of the difference is 10 * sqrt(2 / 100).
-    margin = 1.97202 * 10 * math.sqrt(2 / 100) / 100
-    assert (row["low"], row["high"]) == pytest.approx((0.2 - margin, 0.2 + margin), rel=1e-4)
-    assert row["confidence"] == pytest.approx(1)
+    error = statistics.stdev(map(math.log, (0.9, 1, 1.1))) * math.sqrt(2 / 3)
+    margin = 2.77645 * error  # t(0.95, 4)
+    change = math.log1p(row["change"])
+    assert change == pytest.approx(math.log(1.2))
+    assert math.log1p(row["high"]) - change == pytest.approx(margin, rel=1e-4)
+    assert change - math.log1p(row["low"]) == pytest.approx(margin, rel=1e-4)
+    assert row["confidence"] == pytest.approx(1 - t_two_sided(change / error, 4), rel=1e-4)
 
 
 def diff(*arguments, check):
@@ -104,43 +116,64 @@ def diff(*arguments, check):
 
 @pytest.fixture(scope="module")
 def runs():
+    """Three runs before, three after."""
     pytest.importorskip("numpy")
-    before = recording_of(RANGES.format(calls=40, duration=1_000_000, other="old"))
-    after = recording_of(RANGES.format(calls=40, duration=4_000_000, other="fresh"))
-    return before, after
+    return [
+        [
+            recording_of(RANGES.format(calls=40, duration=duration, other=other) + f"# run {i}")
+            for i in range(3)
+        ]
+        for duration, other in ((1_000_000, "old"), (4_000_000, "fresh"))
+    ]
 
 
 def test_a_slower_range_fails_the_gate(runs):
-    rows = diff("--fail", "--threshold", "50%", *runs, check=1)
-    assert {name: row["verdict"] for name, row in rows.items()} == {
-        "work": "slower", "steady": "same", "old": "gone", "fresh": "new",
+    before, after = runs
+    rows = diff("--fail", "--repeats", "--threshold", "50%", *before, "--", *after, check=1)
+    assert {name: row["verdict"] for name, row in rows.items() if name in ("work", "steady")} == {
+        "work": "slower", "steady": "same",
     }  # fmt: skip
+    assert (rows["old"]["verdict"], rows["fresh"]["verdict"]) == ("gone", "new")
     # A recording's clock is as fast as a short run can tell, the same for all of its ranges.
     times = (1 + rows["work"]["change"]) / (1 + rows["steady"]["change"])
     assert times - 1 == pytest.approx(3, rel=1e-3)
     assert rows["work"]["low"] < rows["work"]["change"] < rows["work"]["high"]
-    assert (rows["work"]["calls_before"], rows["work"]["calls_after"]) == (40, 40)
+    assert (rows["work"]["calls_before"], rows["work"]["calls_after"]) == (120, 120)
 
 
 def test_the_other_way_is_faster_and_passes(runs):
     before, after = runs
-    rows = diff("--fail", "--threshold", "50%", "--filter", "lib:*", after, before, check=0)
+    rows = diff(
+        "--fail",
+        "--threshold",
+        "50%",
+        "--repeats",
+        "--filter",
+        "lib:*",
+        *after,
+        "--",
+        *before,
+        check=0,
+    )
     assert {name: row["verdict"] for name, row in rows.items()} == {"work": "faster"}
 
 
 def test_without_fail_it_only_shows(runs):
-    shown = run_nvspan("diff", "--threshold", "0.5", *runs).stdout.splitlines()
-    names = [Path(path).stem for path in runs]
-    assert shown[0].split()[:4] == ["calls", names[0], "calls", names[1]]
+    before, after = runs
+    names = "old", "new"
+    words = ["--names", ",".join(names), "--threshold", "0.5", "--repeats", *before, "--", *after]
+    shown = run_nvspan("diff", *words).stdout.splitlines()
+    assert shown[0].split()[:4] == ["calls", "old", "calls", "new"]
     assert shown[1].split()[-3:] == ["slower", "lib:work", "(start/end)"]
-    assert shown[-1].endswith("slower by more than 50 %")
+    assert shown[-2].endswith("slower by more than 50 %")
 
 
-def test_a_recording_is_the_same_as_itself(runs):
-    rows = diff("--fail", runs[0], runs[0], check=0)
-    assert {row["verdict"] for row in rows.values()} == {"same"}
+def test_a_recording_against_itself(runs):
+    path = runs[0][0]
+    rows = diff("--fail", path, path, check=2)
+    assert {row["change"] for row in rows.values()} == {0}
 
 
-def test_wrong_thresholds_are_refused(runs):
-    done = run_nvspan("diff", *runs, "--threshold", "much", check=2)
+def test_wrong_thresholds_are_refused():
+    done = run_nvspan("diff", "a", "b", "--threshold", "much", check=2)
     assert "argument --threshold: must be a percentage such as 5%, not 'much'" in done.stderr

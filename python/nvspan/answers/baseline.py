@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from nvspan.answers.compare import compare, compare_steps
-from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
+from nvspan.answers.compare import SURE, compare, compare_steps
+from nvspan.answers.finding import MEASURED, UNKNOWN, Finding
 from nvspan.recording import Recording
 from nvspan.recording.time_text import duration, percent
 
-_CHANGE, _SURE = 0.05, 0.99  # a recording has many ranges: with 0.95 one of 20 is wrong
+_CHANGE = 0.05
 _LEAST_PART = 0.05  # of the longest range, for another one to be named
 _MOST_NAMED = 3
 
@@ -27,31 +27,30 @@ def slower_than(
     """
     rows: Sequence[dict[str, Any]] = ()
     try:
-        rows = compare_steps(before, after, _CHANGE, _SURE, step=step)
+        rows = compare_steps(before, after, _CHANGE, step=step)
     except ValueError:
         if step is not None:
             raise
-    certainty = MEASURED if max(len(before), len(after)) > 1 else LIKELY
     if rows:
-        return _of_steps(rows, certainty)
-    ranges = [row for row in compare(before, after, _CHANGE, _SURE) if row["change"] is not None]
+        return _of_steps(rows)
+    ranges = [row for row in compare(before, after, _CHANGE) if row["change"] is not None]
     longest = max((row["before"]["total"] for row in ranges), default=0.0)
     large = [row for row in ranges if row["before"]["total"] >= _LEAST_PART * longest]
     return [
-        Finding(verdict, f"'{row['label']}' became {verdict}: {_change(row)}", certainty,
+        Finding(verdict, f"'{row['label']}' became {verdict}: {_change(row)}", MEASURED,
                 [_means(row), _limits(row)])
         for verdict in ("slower", "faster")
         for row in [row for row in large if row["verdict"] == verdict][:_MOST_NAMED]
     ]  # fmt: skip
 
 
-def _of_steps(rows: Sequence[dict[str, Any]], certainty: str) -> list[Finding]:
+def _of_steps(rows: Sequence[dict[str, Any]]) -> list[Finding]:
     whole, *phases = rows
     verdict = whole["verdict"]
-    if verdict == "unsure":
+    if verdict == "unsure" and abs(whole["change"] or 0) >= _CHANGE:
         said = f"cannot tell whether the typical step became slower: {_change(whole)}"
         return [Finding("slower-unknown", said, UNKNOWN, [_means(whole), _limits(whole)],
-                        "record more runs of both, and give them all")]  # fmt: skip
+                        "record three runs of both or more, and give them all")]  # fmt: skip
     if verdict not in ("slower", "faster"):
         return []
     sign = 1 if verdict == "slower" else -1
@@ -64,7 +63,7 @@ def _of_steps(rows: Sequence[dict[str, Any]], certainty: str) -> list[Finding]:
     evidence += [f"the phase '{row['label']}' is {row['verdict']}" for row in phases
                  if row["verdict"] in ("new", "gone") and row["kind"] == "step_cpu"]  # fmt: skip
     text = f"the typical step became {verdict}: {_change(whole)}"
-    return [Finding(verdict, text, certainty, evidence,
+    return [Finding(verdict, text, MEASURED, evidence,
                     "'nvspan diff OLD... -- NEW...' shows every range")]  # fmt: skip
 
 
@@ -78,10 +77,12 @@ def _means(row: dict[str, Any]) -> str:
 
 def _limits(row: dict[str, Any]) -> str:
     runs = [row[side]["runs"] for side in ("before", "after")]
+    if max(runs) == 1:
+        return "one run of each: a change cannot be told from drift of the machine"
     of = f"of {runs[0]} and {runs[1]} runs"
     if row["low"] is None:
         return f"there is too little to tell how sure that is, {of}"
     return (
         f"between {percent(row['low'], '+.1f')} and {percent(row['high'], '+.1f')} with a "
-        f"confidence of {percent(_SURE, 'g')}, {of}"
+        f"confidence of {percent(SURE, 'g')}, {of}"
     )

@@ -1,27 +1,24 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What became slower or faster from some recordings to others, and how sure that is."""
+"""What became slower or faster from some runs to others, and how sure that is.
+
+The unit is the run: a mean over the calls of one run says nothing of how the machine drifts.
+"""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from nvspan._results import RangeName, StatsRow
 from nvspan.recording import Recording, read
+from nvspan.recording.differences import Difference, differences
 from nvspan.recording.frame import Frame, flat
 from nvspan.recording.parallel import each
-from nvspan.recording.statistics import (
-    average,
-    confidence,
-    deviation,
-    error_of_calls,
-    error_of_runs,
-    median,
-    t_limit,
-)
+from nvspan.recording.statistics import average, deviation, median
 from nvspan.recording.stats import record
 from nvspan.recording.steps import OTHER, WAITING, Steps
 from nvspan.recording.time_text import percent, time_cell
@@ -30,6 +27,24 @@ from nvspan.report.text import range_label
 SURE = 0.95
 _TIMES = (("cpu", ""), ("gpu", " (GPU)"), ("idle", " (GPU idle)"))
 _LEAST_OF_STEP = 0.001  # a phase that is a smaller part of both steps is left out
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What a row is of, and its figures on both sides; None where no run has it."""
+
+    row: dict[str, Any]
+    old: dict[str, Any] | None
+    new: dict[str, Any] | None
+    of_range: str | None = None  # of a phase or step on the CPU: what the range is called
+
+    @property
+    def has_logarithms(self) -> bool:
+        return (
+            self.old is not None
+            and self.new is not None
+            and min(*self.old["means"], *self.new["means"]) > 0
+        )
 
 
 class Changes(Frame, list[dict[str, Any]]):
@@ -106,36 +121,79 @@ def compare(
     Keys: domain, name, kind, backward, label, `before` and `after` (rows of statistics or None, in
     which calls, mean and std are without the `warmup` calls; `runs`, how many have it), `change` of
     the mean duration as a part of the former, None where that was 0, `low` and `high` (the limits
-    in which the change lies with the confidence `sure`), `confidence` that the means differ at all,
-    and `verdict`: "slower" or "faster" when the change exceeds `threshold` and is as sure as asked
-    for, "same", "unsure" (larger, but too little to tell by), "new" or "gone".
+    in which the change lies), `confidence` that the means differ at all, and `verdict`:
+
+    - "slower", "faster": the change is `threshold` or more, and its limits are on one side of 0;
+    - "same": the limits are within the threshold;
+    - "new", "gone": the range is in every run of one side and in none of the other;
+    - "unsure": anything else.
 
     Args:
         before: a recording, or a list of recordings of several runs, as `read_runs` returns.
         after: the same, to judge.
         threshold: the part by which a mean must change.
-        sure: how certain it must be.
+        sure: the probability with which the limits of all rows hold at once.
 
-    With one run on each side the test is Welch's, on the means of calls; it takes calls to be
-    independent, so that a slow spell of the machine looks more certain than it is. With more runs
-    the noise is what varies from run to run: the test is Student's, on the means of the runs, or
-    Welch's from three runs on each side on.
+    With one run on each side a change cannot be told from drift of the machine: there are no limits
+    then, and all that both have is "unsure". Means of runs are compared by their logarithms, with a
+    variance to which the other rows contribute.
     """
+    entries = _ranges(_listed(before), _listed(after))
+    return _sorted(_judged(entries, [len(_listed(s)) for s in (before, after)], threshold, sure))
+
+
+def compare_all(
+    before: Recording | Sequence[Recording],
+    after: Recording | Sequence[Recording],
+    threshold: float = 0.05,
+    sure: float = SURE,
+    *,
+    step: str | None = None,
+    phases: Sequence[str] | None = None,
+    ranges: tuple[Sequence[Recording], Sequence[Recording]] | None = None,
+) -> tuple[Changes, Changes]:
+    """The rows of `compare_steps` and of `compare`, whose limits hold at once.
+
+    A phase and its range do not contradict each other: of two that would, "same" is "unsure", and
+    so are "slower" and "faster". `ranges` are the runs for the rows of ranges, where these are not
+    of all that the steps are of.
+
+    Raises:
+        ValueError: as `compare_steps`.
+    """
+    sides = _listed(before), _listed(after)
+    of_steps = _steps(*sides, step, phases)
+    rows = _judged(
+        [*of_steps, *_ranges(*(ranges or sides))], [len(side) for side in sides], threshold, sure
+    )
+    found = rows[: len(of_steps)], rows[len(of_steps) :]
+    _reconcile([(entry.of_range, row) for entry, row in zip(of_steps, found[0], strict=True)],
+               found[1])  # fmt: skip
+    return Changes(found[0]), _sorted(found[1])
+
+
+def _ranges(before: Sequence[Recording], after: Sequence[Recording]) -> list[_Entry]:
     rows: dict[tuple[Any, ...], tuple[list[Any], list[Any]]] = {}
-    runs = [*_listed(before), *_listed(after)]
+    runs = [*before, *after]
     for place, stats in enumerate(each(lambda recording: recording.stats(), runs)):
-        side = 0 if place < len(_listed(before)) else 1
+        side = 0 if place < len(before) else 1
         for row in stats.rows:
             if row.calls:
                 key = (row.domain, row.name, row.kind, row.backward)
                 rows.setdefault(key, ([], []))[side].append(_without_warmup(row))
-    changes = []
+    entries = []
     for key, sides in rows.items():
         entry = dict(zip(("domain", "name", "kind", "backward"), key, strict=True))
         entry["label"] = range_label(RangeName(*key))
-        changes.append(_judged(entry, [_pooled(side) for side in sides], threshold, sure))
-    changes.sort(key=lambda row: (row["change"] is None, -abs(row["change"] or 0), row["label"]))
-    return Changes(changes)
+        entries.append(_Entry(entry, _pooled(sides[0]), _pooled(sides[1])))
+    return entries
+
+
+def _sorted(rows: list[dict[str, Any]]) -> Changes:
+    def key(row: dict[str, Any]) -> tuple[bool, float, str]:
+        return row["change"] is None, -abs(row["change"] or 0), row["label"]
+
+    return Changes(sorted(rows, key=key))
 
 
 def compare_steps(
@@ -157,27 +215,38 @@ def compare_steps(
     Raises:
         ValueError: a side has no steps, or the steps of one are not called as those of the other.
     """
-    runs = [*_listed(before), *_listed(after)]
+    entries = _steps(_listed(before), _listed(after), step, phases)
+    return Changes(_judged(entries, [len(_listed(s)) for s in (before, after)], threshold, sure))
+
+
+def _steps(
+    before: Sequence[Recording],
+    after: Sequence[Recording],
+    step: str | None,
+    phases: Sequence[str] | None,
+) -> list[_Entry]:
+    runs = [*before, *after]
     all_steps = each(lambda recording: recording.steps(step, phases), runs)
-    sides = all_steps[: len(_listed(before))], all_steps[len(_listed(before)) :]
+    sides = all_steps[: len(before)], all_steps[len(before) :]
     called = sorted({steps.step for side in sides for steps in side})
     if len(called) > 1:
         raise ValueError(f"the steps are called differently: {' and '.join(called)}")
-    rows = []
+    entries = []
     usual = average([steps.typical.duration for steps in sides[0]])
     for kind, name, label in _of_steps([steps for side in sides for steps in side]):
         parts = [[_figures(steps, kind, name) for steps in side] for side in sides]
-        found = [_pooled([part for part in side if part is not None]) for side in parts]
-        means = [0.0 if side is None else side["mean"] for side in found]
+        old, new = (_pooled([part for part in side if part is not None]) for side in parts)
+        means = [0.0 if side is None else side["mean"] for side in (old, new)]
         if max(means) < _LEAST_OF_STEP * usual:
             continue
-        domain = called[0].rpartition(":")[0] or None
-        entry = {"domain": domain, "name": "step" if name is None else name,
-                 "kind": f"step_{kind}", "backward": False, "label": label}  # fmt: skip
-        row = _judged(entry, found, threshold, sure)
-        row["of_step"] = (means[1] - means[0]) / usual if usual and all(found) else None
-        rows.append(row)
-    return Changes(rows)
+        domain, _, own = called[0].rpartition(":")
+        of_step = (means[1] - means[0]) / usual if usual and old and new else None
+        entry = {"domain": domain or None, "name": "step" if name is None else name,
+                 "kind": f"step_{kind}", "backward": False, "label": label,
+                 "of_step": of_step}  # fmt: skip
+        of_range = (own if name is None else name) if kind == "cpu" else None
+        entries.append(_Entry(entry, old, new, of_range))
+    return entries
 
 
 def _of_steps(all_steps: Sequence[Steps]) -> Iterator[tuple[str, str | None, str]]:
@@ -240,46 +309,71 @@ def _pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def _judged(
-    entry: dict[str, Any], sides: Sequence[dict[str, Any] | None], threshold: float, sure: float
+    entries: Sequence[_Entry], runs: Sequence[int], threshold: float, sure: float
+) -> list[dict[str, Any]]:
+    """All rows, judged together; `runs` are those of both sides."""
+    compared = [entry for entry in entries if entry.has_logarithms]
+    found = differences(
+        [(_logarithms(entry.old), _logarithms(entry.new)) for entry in compared],
+        sure,
+    )
+    judged = {id(entry): difference for entry, difference in zip(compared, found, strict=True)}
+    return [_row(entry, judged.get(id(entry)), runs, threshold) for entry in entries]
+
+
+def _logarithms(side: dict[str, Any] | None) -> list[float]:
+    return [] if side is None else [math.log(mean) for mean in side["means"]]
+
+
+def _row(
+    entry: _Entry, found: Difference | None, runs: Sequence[int], threshold: float
 ) -> dict[str, Any]:
-    old, new = sides
-    row = {**entry, "before": old, "after": new, "change": None, "low": None, "high": None,
-           "confidence": None}  # fmt: skip
+    old, new = entry.old, entry.new
+    row = {**entry.row, "before": old, "after": new, "change": None, "low": None, "high": None,
+           "confidence": None, "verdict": "unsure"}  # fmt: skip
     if old is None or new is None:
-        row["verdict"] = "new" if old is None else "gone"
+        side, count = (new, runs[1]) if old is None else (old, runs[0])
+        if side is not None and side["runs"] == count:
+            row["verdict"] = "new" if old is None else "gone"
+    elif found is None:
+        if old["mean"] > 0:
+            row["change"] = new["mean"] / old["mean"] - 1
+        elif new["mean"] == 0:
+            row["verdict"] = "same"
     else:
-        row.update(_change(old, new, threshold, sure))
+        row["change"] = math.expm1(found.value)
+        if found.margin is not None:
+            low, high = (math.expm1(found.value + side * found.margin) for side in (-1, 1))
+            row.update(low=low, high=high, confidence=found.confidence)
+            row["verdict"] = _verdict(row["change"], low, high, threshold)
     return row
 
 
-def _change(
-    old: dict[str, Any], new: dict[str, Any], threshold: float, sure: float
-) -> dict[str, Any]:
-    difference = new["mean"] - old["mean"]
-    figures: dict[str, Any] = {}
-    if old["runs"] == new["runs"] == 1:
-        noise = error_of_calls((old["std"], new["std"]), (old["calls"], new["calls"]))
-    else:
-        noise = error_of_runs(old["means"], new["means"])
-    margin = None
-    if noise is not None:
-        error, freedom = noise
-        if error > 0:
-            figures["confidence"] = confidence(difference / error, freedom)
-            margin = t_limit(sure, freedom) * error
-        else:
-            figures["confidence"] = 1.0 if difference else 0.0
-            margin = 0.0
-    change = math.inf if difference > 0 else 0.0
-    if old["mean"] > 0:
-        change = figures["change"] = difference / old["mean"]
-        if margin is not None:
-            figures["low"] = (difference - margin) / old["mean"]
-            figures["high"] = (difference + margin) / old["mean"]
-    if abs(change) <= threshold:
-        figures["verdict"] = "same"
-    elif figures.get("confidence") is None or figures["confidence"] < sure:
-        figures["verdict"] = "unsure"
-    else:
-        figures["verdict"] = "slower" if change > 0 else "faster"
-    return figures
+def _verdict(change: float, low: float, high: float, threshold: float) -> str:
+    if -threshold <= low and high <= threshold:
+        return "same"
+    if low > 0 and change >= threshold:
+        return "slower"
+    if high < 0 and change <= -threshold:
+        return "faster"
+    return "unsure"
+
+
+def _reconcile(
+    phases: Sequence[tuple[str | None, dict[str, Any]]], ranges: Sequence[dict[str, Any]]
+) -> None:
+    """Makes verdicts of a phase and of its range unsure where they contradict each other.
+
+    The two differ where calls are outside of steps, or where a step has more of them.
+    """
+    for name, phase in phases:
+        for row in ranges:
+            if name != row["name"] or row["backward"] or row["kind"] == "device":
+                continue
+            both = {phase["verdict"], row["verdict"]}
+            if both == {"slower", "faster"}:
+                phase["verdict"] = row["verdict"] = "unsure"
+            elif "same" in both and both & {"slower", "faster"}:
+                for one in (phase, row):
+                    if one["verdict"] == "same":
+                        one["verdict"] = "unsure"

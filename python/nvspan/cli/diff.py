@@ -9,11 +9,12 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, cast
 
 import nvspan
-from nvspan.answers.compare import SURE, compare, compare_steps, read_runs
+from nvspan.answers.compare import SURE, Changes, compare, compare_all, read_runs
 from nvspan.cli.common import many
 from nvspan.cli.common.options import CUDA, MANY, SELECTION, TABLE, names, percentage
 from nvspan.cli.common.parser import Parser, parser_of
@@ -40,10 +41,18 @@ nvspan diff [options] A B
 _DESCRIPTION = """\
 Compares the mean duration of each range, and the typical step by its phases, of
 the recordings B with those of the recordings A, without warm-up. Files whose
-times overlap are of one run. A change counts when it is larger than --threshold
-and at least as certain as --confidence: with one run a side by how calls vary,
-with more by how runs do. Reports of Nsight Systems are recordings, too."""
+times overlap are of one run. The limits of all rows hold at once with the
+probability --confidence. A change is "slower" or "faster" when it is at least
+--threshold and its limits are on one side of 0, "same" when its limits are
+within the threshold, else "unsure". One run a side cannot tell a change from
+drift of the machine: give three or more. Reports of Nsight Systems are
+recordings, too.
 
+--fail exits with 0 when nothing is slower, 1 when a range is slower, gone or
+new, and 2 with one run a side."""
+
+_ONE_RUN = "a change cannot be told from drift of the machine"
+_MOST_NAMED = 3
 _COLORS = {"slower": "31", "faster": "32", "unsure": "33"}
 
 
@@ -147,7 +156,7 @@ def _parser() -> Parser:
     )
     parser.option(
         "--confidence PERCENT",
-        "how certain a change must be: 95%% (the default)",
+        "how certain all rows together must be: 95%% (the default)",
         type=_certainty,
         default=SURE,
     )
@@ -155,33 +164,50 @@ def _parser() -> Parser:
         "--names A,B", "names of the two sides (default: by their paths)", type=_two_names
     )
     parser.option(
-        "--repeats", "each file is a run of its own, also where the times of files overlap"
+        "--repeats",
+        "each file, or folder of a job, is a run of its own, also where times overlap",
     )
-    parser.option("--fail", "exit with 1 if a range became slower")
+    parser.option("--fail", "exit with 1 if a range is slower, gone or new")
+    parser.option("--strict", "with --fail: exit with 1 if a row is unsure, too")
+    parser.option(
+        "--allow PATTERN",
+        "with --fail: ranges that may change, by name or domain:name (* and ?); may be repeated",
+        action="append",
+    )
     parser.option("--step NAME", "the range that is a step, as of steps")
     parser.option("--phases NAME,NAME", "the phases of a step, as of steps", type=names)
     return parser
 
 
-def _steps(
-    parser: Parser, options: argparse.Namespace, sides: Sequence[Sequence[nvspan.Recording]]
-) -> list[dict[str, Any]]:
-    """The rows of the typical step.
+def _compared(
+    parser: Parser,
+    options: argparse.Namespace,
+    sides: Sequence[Sequence[nvspan.Recording]],
+    own: Sequence[Sequence[nvspan.Recording]],
+) -> tuple[Changes, Changes]:
+    """The rows of the typical step of `sides`, and those of the ranges of `own`.
 
-    None where a filter by name is asked for, no range repeats, or steps have no phases.
+    There are no rows of steps where a filter by name is asked for, no range repeats, or steps have
+    no phases.
     """
     asked = options.step or options.phases
-    if options.filter and not asked:
-        return []
     limits = (options.threshold, options.confidence)
-    try:
-        rows = compare_steps(sides[0], sides[1], *limits, step=options.step, phases=options.phases)
-        has_phases = any(row["name"] not in ("step", OTHER) for row in rows)
-        return rows if asked or has_phases else []
-    except ValueError as error:
-        if asked:
-            parser.fail(str(error))
-        return []
+    if asked or not options.filter:
+        try:
+            found = compare_all(
+                sides[0],
+                sides[1],
+                *limits,
+                step=options.step,
+                phases=options.phases,
+                ranges=(own[0], own[1]),
+            )
+            if asked or any(row["name"] not in ("step", OTHER) for row in found[0]):
+                return found
+        except ValueError as error:
+            if asked:
+                parser.fail(str(error))
+    return Changes(), compare(own[0], own[1], *limits)
 
 
 def _blocks(
@@ -225,11 +251,35 @@ def _ending(
         said += f"; calls of the warm-up are left out: {', '.join(parts)}"
     runs = [len(side) for side in sides]
     if max(runs) == 1:
-        return [said]
+        return [said, f"one run of each: {_ONE_RUN}"]
     named = zip(runs, called, strict=True)
     counted = [f"{count} {'run' if count == 1 else 'runs'} of {name}" for count, name in named]
-    test = "Welch's test" if min(runs) >= 3 else "Student's test"
-    return [said, f"{' and '.join(counted)}: the noise is what varies from run to run ({test})"]
+    sure = percent(options.confidence, "g")
+    return [said, f"{' and '.join(counted)}; all limits hold at once with {sure}"]
+
+
+def _failed(
+    options: argparse.Namespace, sides: Sequence[Sequence[object]], rows: Sequence[dict[str, Any]]
+) -> int:
+    """The exit code of --fail; standard error has what the table does not say."""
+    if max(len(side) for side in sides) == 1:
+        note([f"--fail needs three runs of each side or more: {_ONE_RUN}"])
+        return 2
+    judged = [row for row in rows if not _is_allowed(row, options.allow or ())]
+    if any(row["verdict"] in ("slower", "gone", "new") for row in judged):
+        return 1
+    unsure = [row["label"] for row in judged if row["verdict"] == "unsure"]
+    if not unsure:
+        return 0
+    shown = ", ".join(text.printable(label) for label in unsure[:_MOST_NAMED])
+    more = f" and {len(unsure) - _MOST_NAMED} more" if len(unsure) > _MOST_NAMED else ""
+    note([f"unsure: {shown}{more}; more runs of each side tell"])
+    return 1 if options.strict else 0
+
+
+def _is_allowed(row: dict[str, Any], patterns: Sequence[str]) -> bool:
+    names = row["name"], f"{row['domain'] or 'NVTX'}:{row['name']}"
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
 
 
 def _print(
@@ -250,22 +300,27 @@ def _print(
         lines, colors = _blocks(options, called, steps, ranges)
         lines = [*(lines or ["no ranges", ""]), *_ending(options, called, sides, rows)]
         failed = emit("\n".join(lines), colors)
-    slower = any(row["verdict"] == "slower" for row in rows)
-    return 1 if failed or (options.fail and slower) else 0
+    return failed or (_failed(options, sides, rows) if options.fail else 0)
 
 
 def _compare_jobs(
     parser: Parser, options: argparse.Namespace, files: Sequence[Sequence[str]]
 ) -> int:
-    """The files of jobs of many ranks: each side is one run."""
-    many.refuse(parser, options, "step", "phases", "cuda", "repeats")
-    jobs = [many.read_files(parser, side, options.executor) for side in files]
+    """The files of jobs of many ranks: each side is one run, with --repeats each of its words."""
+    many.refuse(parser, options, "step", "phases", "cuda")
+    parts = [[[word] for word in side] if options.repeats else [side] for side in files]
+    sides = [
+        [
+            # Of a recording the comparison asks for statistics alone.
+            cast("nvspan.Recording", job.matching(options.filter))
+            for job in (many.read_files(parser, part, options.executor) for part in side)
+        ]
+        for side in parts
+    ]
     with Progress("comparing"):
-        # Of a recording the comparison asks for statistics alone.
-        parts = [cast("nvspan.Recording", job.matching(options.filter)) for job in jobs]
-        rows = compare(parts[0], parts[1], options.threshold, options.confidence)
+        rows = compare(sides[0], sides[1], options.threshold, options.confidence)
     called = options.names or _names_of(files)
-    return _print(options, called, [[job] for job in jobs], [], rows)
+    return _print(options, called, sides, [], rows)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -283,7 +338,6 @@ def main(argv: Sequence[str]) -> int:
         sides.append(selected_runs(runs, options))
     with Progress("comparing"):
         own = [[chosen_cuda(run, options) for run in runs] for runs in sides]
-        ranges = compare(own[0], own[1], options.threshold, options.confidence)
-        steps = _steps(parser, options, sides)
+        steps, ranges = _compared(parser, options, sides, own)
     note(emptiness.comparison(dict(zip(called, own, strict=True))))
     return _print(options, called, sides, steps, ranges)

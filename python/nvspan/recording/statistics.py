@@ -10,7 +10,7 @@ has the same (src/core/statistics.hpp), and its Student's t is the one used here
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 from nvspan import _reader
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Value = TypeVar("Value", int, float)
 
-_OWN_DEVIATION = 3  # runs a side, from which on each side's deviation is estimated by itself
-
 
 def average(values: Collection[float]) -> float:
     """The mean of one value or more."""
@@ -30,12 +28,8 @@ def average(values: Collection[float]) -> float:
 
 def deviation(values: Collection[float]) -> float:
     """The standard deviation of a sample of two values or more."""
-    return math.sqrt(_squares(values) / (len(values) - 1))
-
-
-def _squares(values: Collection[float]) -> float:
     middle = average(values)
-    return math.fsum((value - middle) ** 2 for value in values)
+    return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
 
 
 def _rank(share: float, count: int) -> int:
@@ -70,47 +64,6 @@ def percentile_of_counts(counts: Mapping[int, int], share: float) -> int:
         if left <= 0:
             return key
     raise ValueError("nothing is counted")
-
-
-def error_of_calls(stds: Sequence[float], counts: Sequence[int]) -> tuple[float, float] | None:
-    """The standard error of a difference of two means, and its degrees of freedom (Welch).
-
-    Args:
-        stds: the standard deviations of both sides.
-        counts: how many values each mean is of.
-
-    Returns:
-        None where a side has fewer than two values.
-    """
-    if min(counts) < 2:
-        return None
-    parts = [std**2 / count for std, count in zip(stds, counts, strict=True)]
-    below = sum(part**2 / (count - 1) for part, count in zip(parts, counts, strict=True))
-    freedom = sum(parts) ** 2 / below if below > 0 else math.inf
-    return math.sqrt(sum(parts)), freedom
-
-
-def error_of_runs(old: Sequence[float], new: Sequence[float]) -> tuple[float, float] | None:
-    """The same of the means of two lists of runs, whose values vary from run to run.
-
-    From three runs a side on each side has a deviation of its own (Welch's test). With fewer the
-    deviation is taken to be the same on both sides (Student's test), so that one new run can be
-    judged by several old ones.
-
-    Returns:
-        None where both sides have one run.
-
-    >>> error_of_runs([10.0, 12.0, 11.0], [14.0])
-    (1.1547005383792515, 2)
-    """
-    sides = (old, new)
-    if min(map(len, sides)) >= _OWN_DEVIATION:
-        return error_of_calls([deviation(side) for side in sides], [len(side) for side in sides])
-    freedom = sum(len(side) - 1 for side in sides)
-    if freedom < 1:
-        return None
-    variance = sum(map(_squares, sides)) / freedom
-    return math.sqrt(variance * sum(1 / len(side) for side in sides)), freedom
 
 
 def confidence(t: float, freedom: float) -> float:
