@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "core/memory/page_pool.hpp"
 
 #include <cstddef>
@@ -14,13 +15,9 @@
 namespace nvspan::core {
 
 // Storage that lasts until the next clear(): for all that one event points at.
-class Arena {
+class Arena : public Immovable {
  public:
   explicit Arena(PagePool& pool) noexcept : pool_(pool) {}
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
-  Arena(Arena&&) = delete;
-  Arena& operator=(Arena&&) = delete;
   ~Arena() { clear(); }
 
   void clear() noexcept {

@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
+
 #include <cstddef>
 #include <functional>
 #include <new>
@@ -19,13 +21,8 @@ namespace nvspan::core {
 
 // Blocks of up to `largest_block` bytes are recycled by size class and go back to the kernel only
 // with the pool; larger ones go back at once. Not thread-safe: its owner's lock guards it.
-class PagePool {
+class PagePool : public Immovable {
  public:
-  PagePool() = default;
-  PagePool(const PagePool&) = delete;
-  PagePool& operator=(const PagePool&) = delete;
-  PagePool(PagePool&&) = delete;
-  PagePool& operator=(PagePool&&) = delete;
   ~PagePool();
 
   void* allocate(std::size_t bytes);  // 32-byte aligned; throws std::bad_alloc

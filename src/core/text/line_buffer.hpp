@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "core/memory/page_pool.hpp"
 
 #include <cstddef>
@@ -13,13 +14,9 @@
 namespace nvspan::core {
 
 // The line that a sink is building.
-class LineBuffer {
+class LineBuffer : public Immovable {
  public:
   explicit LineBuffer(PagePool& pool) noexcept : pool_(pool) {}
-  LineBuffer(const LineBuffer&) = delete;
-  LineBuffer& operator=(const LineBuffer&) = delete;
-  LineBuffer(LineBuffer&&) = delete;
-  LineBuffer& operator=(LineBuffer&&) = delete;
   ~LineBuffer() { pool_.deallocate(data_, capacity_); }
 
   const char* data() const noexcept { return data_; }

@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -19,15 +21,8 @@
 
 namespace nvspan::core {
 
-class TextTable {
+class TextTable : public Immovable {
  public:
-  TextTable() = default;
-  TextTable(const TextTable&) = delete;
-  TextTable& operator=(const TextTable&) = delete;
-  TextTable(TextTable&&) = delete;
-  TextTable& operator=(TextTable&&) = delete;
-  ~TextTable() = default;
-
   std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }
   // The number is one that add() returned, or less than what size() returned.
   const std::string& operator[](std::size_t number) const noexcept {

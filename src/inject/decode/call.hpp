@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "core/os/clock.hpp"
 #include "inject/decode/nvtx_types.hpp"
 #include "inject/session/session.hpp"
@@ -16,7 +17,7 @@
 namespace nvspan::inject {
 
 // One NVTX call that is being handled, with the session's lock held.
-class Call {
+class Call : public core::Immovable {
  public:
   explicit Call(Session& owner)
       : session(owner),
@@ -28,11 +29,6 @@ class Call {
     scratch.fields.clear();
     scratch.malformed.clear();
   }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
-  Call(Call&&) = delete;
-  Call& operator=(Call&&) = delete;
-  ~Call() = default;
 
   trace::Event event(trace::EventKind kind) const {
     trace::Event event;
@@ -75,16 +71,12 @@ class Call {
   const std::uint64_t ts;
 };
 
-class SessionLock {
+class SessionLock : public core::Immovable {
  public:
   SessionLock(Session& owner, const QuietSection& quiet) noexcept : session_(owner) {
     session_.lock();
     session_.set_wait_mask(quiet.signals());
   }
-  SessionLock(const SessionLock&) = delete;
-  SessionLock& operator=(const SessionLock&) = delete;
-  SessionLock(SessionLock&&) = delete;
-  SessionLock& operator=(SessionLock&&) = delete;
   ~SessionLock() {
     session_.close_if_failed();
     session_.set_wait_mask(nullptr);

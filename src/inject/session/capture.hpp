@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "inject/session/registry.hpp"
 #include "inject/session/thread_state.hpp"
 #include "record/live/live_blocks.hpp"
@@ -18,13 +19,8 @@ namespace nvspan::inject {
 
 constexpr int no_push_pop_tracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
 
-class Capture {
+class Capture : public core::Immovable {
  public:
-  Capture() = default;
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
-  Capture(Capture&&) = delete;
-  Capture& operator=(Capture&&) = delete;
   virtual ~Capture() = default;
 
   // The five event calls. Of a hidden domain nothing is shown. A recording remembers the event's

@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "core/memory/arena.hpp"
 #include "core/memory/page_pool.hpp"
 #include "inject/session/config.hpp"
@@ -43,13 +44,9 @@ struct Scratch {
 
 using ThreadNamer = std::size_t (*)(char* name, std::size_t room);
 
-class Session {
+class Session : public core::Immovable {
  public:
   Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-  Session(Session&&) = delete;
-  Session& operator=(Session&&) = delete;
   ~Session() = delete;
 
   bool active() const noexcept { return active_.load(std::memory_order_acquire); }

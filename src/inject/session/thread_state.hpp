@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "core/memory/page_pool.hpp"
 #include "record/thread/thread_writer.hpp"
 #include "trace/event/event.hpp"
@@ -42,12 +43,8 @@ struct DomainStack {
 };
 
 // One thread's part of the session. It is touched only by its thread, with the session's lock held.
-struct ThreadState {
+struct ThreadState : public core::Immovable {
   explicit ThreadState(core::PagePool& memory) : pool(memory), stacks(memory) {}
-  ThreadState(const ThreadState&) = delete;
-  ThreadState& operator=(const ThreadState&) = delete;
-  ThreadState(ThreadState&&) = delete;
-  ThreadState& operator=(ThreadState&&) = delete;
   ~ThreadState() { forget_ranges(); }
 
   DomainStack& stack(std::uint64_t domain);
@@ -85,17 +82,13 @@ std::size_t system_thread_name(char* name, std::size_t room) noexcept;
 
 // The program notices nothing of what happens inside: errno is put back, the thread cannot be
 // cancelled, and asynchronous signals wait. Marks the thread as busy.
-class QuietSection {
+class QuietSection : public core::Immovable {
  public:
   QuietSection() noexcept : errno_(errno) {
     ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
     block_signals(&signals_);
     thread_slot().busy = true;
   }
-  QuietSection(const QuietSection&) = delete;
-  QuietSection& operator=(const QuietSection&) = delete;
-  QuietSection(QuietSection&&) = delete;
-  QuietSection& operator=(QuietSection&&) = delete;
   ~QuietSection() {
     thread_slot().busy = false;
     ::pthread_sigmask(SIG_SETMASK, &signals_, nullptr);

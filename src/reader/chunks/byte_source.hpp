@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "reader/chunks/file_span.hpp"
 #include "record/file/format.hpp"
 
@@ -17,13 +18,8 @@ namespace nvspan::reader {
 // Whether this is the header of a chunk at `offset`: all of it but the seal.
 bool is_chunk_header(const record::ChunkHeader& header, std::uint64_t offset) noexcept;
 
-class ByteSource {
+class ByteSource : public core::Immovable {
  public:
-  ByteSource() = default;
-  ByteSource(const ByteSource&) = delete;
-  ByteSource& operator=(const ByteSource&) = delete;
-  ByteSource(ByteSource&&) = delete;
-  ByteSource& operator=(ByteSource&&) = delete;
   virtual ~ByteSource() = default;
 
   virtual std::uint64_t size() const noexcept = 0;  // now

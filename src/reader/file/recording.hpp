@@ -13,6 +13,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "core/text/text_table.hpp"
 #include "reader/chunks/file_check.hpp"
 #include "record/file/format.hpp"
@@ -167,15 +168,8 @@ struct ReadStats {
 
 // What add() has read does not change, so that any number of threads may read it at once; texts and
 // problems that are found later are added to it behind locks of their own.
-class Recording {
+class Recording : public core::Immovable {
  public:
-  Recording() = default;
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
-  Recording(Recording&&) = delete;
-  Recording& operator=(Recording&&) = delete;
-  ~Recording() = default;
-
   // Reads the file, beside those read before: one recording, or several that follow one another.
   // False: it is no recording, and problem() of it is the last of problems(). Not while another
   // thread uses the Recording.

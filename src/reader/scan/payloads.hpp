@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "reader/chunks/entries.hpp"
 #include "reader/file/recording.hpp"
 #include "trace/payload/payload_decoder.hpp"
@@ -17,14 +18,9 @@
 namespace nvspan::reader {
 
 // Reads payloads, and remembers what it needs for that. Not for two threads at once.
-class RecordedPayloads {
+class RecordedPayloads : public core::Immovable {
  public:
   explicit RecordedPayloads(const Recording& recording) : recording_(recording) {}
-  RecordedPayloads(const RecordedPayloads&) = delete;
-  RecordedPayloads& operator=(const RecordedPayloads&) = delete;
-  RecordedPayloads(RecordedPayloads&&) = delete;
-  RecordedPayloads& operator=(RecordedPayloads&&) = delete;
-  ~RecordedPayloads() = default;
 
   // `bytes` are the pieces of an extended payload, as the file has them. Without fields that say
   // when a deferred event was and what it is called: those are in columns of their own.

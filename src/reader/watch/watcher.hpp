@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "reader/watch/bundle.hpp"
 #include "reader/watch/judge.hpp"
 
@@ -27,13 +28,9 @@ struct WatchOptions {
 
 // Watches recordings of a folder on a thread of its own, which knows nothing of Python. It belongs
 // to the process that started it: in a forked child it does nothing.
-class Watcher {
+class Watcher : public core::Immovable {
  public:
   explicit Watcher(WatchOptions options);
-  Watcher(const Watcher&) = delete;
-  Watcher& operator=(const Watcher&) = delete;
-  Watcher(Watcher&&) = delete;
-  Watcher& operator=(Watcher&&) = delete;
   ~Watcher();
 
   bool start();          // false: there is no thread to be had

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "core/text/text_table.hpp"
 #include "record/external/lane.hpp"
 #include "record/external/process_part.hpp"
@@ -41,15 +42,11 @@ struct GivenDeviceRange {
 
 // Handles are numbers of the writer; they are not checked here. Errors are std::system_error. For
 // one thread at a time.
-class ExternalWriter {
+class ExternalWriter : public core::Immovable {
  public:
   // `memory`: about how many bytes of events are held before they go into a file beside `path`.
   ExternalWriter(std::string path, std::uint64_t memory);
   ~ExternalWriter();
-  ExternalWriter(const ExternalWriter&) = delete;
-  ExternalWriter& operator=(const ExternalWriter&) = delete;
-  ExternalWriter(ExternalWriter&&) = delete;
-  ExternalWriter& operator=(ExternalWriter&&) = delete;
 
   struct About {
     std::uint32_t pid = 0;

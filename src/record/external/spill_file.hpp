@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,14 +15,10 @@
 namespace nvspan::record {
 
 // A file without a name, for what memory has no room for. Errors are std::system_error.
-class SpillFile {
+class SpillFile : public core::Immovable {
  public:
   explicit SpillFile(std::string directory) : directory_(std::move(directory)) {}
   ~SpillFile();
-  SpillFile(const SpillFile&) = delete;
-  SpillFile& operator=(const SpillFile&) = delete;
-  SpillFile(SpillFile&&) = delete;
-  SpillFile& operator=(SpillFile&&) = delete;
 
   std::uint64_t size() const noexcept { return size_; }
   void append(const std::uint64_t* words, std::size_t count);

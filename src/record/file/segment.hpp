@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "core/memory/page_pool.hpp"
 #include "record/file/fault_guard.hpp"
 #include "record/file/format.hpp"
@@ -19,14 +20,9 @@ namespace nvspan::record {
 // is reserved before it is mapped, so a full disk is an error here and not a SIGBUS later. A forked
 // child does not inherit the mappings. No descriptor stays open: a program that closes "all"
 // descriptors would hand its number to another file. Guarded by its owner's lock.
-class Segment {
+class Segment : public core::Immovable {
  public:
   explicit Segment(core::PagePool& pool) : pool_(pool), path_(pool), extents_(pool) {}
-  Segment(const Segment&) = delete;
-  Segment& operator=(const Segment&) = delete;
-  Segment(Segment&&) = delete;
-  Segment& operator=(Segment&&) = delete;
-  ~Segment() = default;
 
   // Creates the file. Existing files are never overwritten: "-1", "-2", ... goes before the suffix.
   // False, with error() set: it could not be created.

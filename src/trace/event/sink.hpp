@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "trace/event/event.hpp"
 
 #include <cstddef>
@@ -10,13 +11,8 @@
 namespace nvspan::trace {
 
 // Takes events one at a time: callers hold a lock around it.
-class Sink {
+class Sink : public core::Immovable {
  public:
-  Sink() = default;
-  Sink(const Sink&) = delete;
-  Sink& operator=(const Sink&) = delete;
-  Sink(Sink&&) = delete;
-  Sink& operator=(Sink&&) = delete;
   virtual ~Sink() = default;
 
   // False: this sink can take no more events. Throws std::bad_alloc when one event is too much.
@@ -24,13 +20,8 @@ class Sink {
 };
 
 // Where a sink's lines go.
-class Output {
+class Output : public core::Immovable {
  public:
-  Output() = default;
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-  Output(Output&&) = delete;
-  Output& operator=(Output&&) = delete;
   virtual ~Output() = default;
 
   // Writes all of it in one piece where the system can. False: it failed, and will go on failing.

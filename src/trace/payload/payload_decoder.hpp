@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "trace/payload/payload.hpp"
 #include "trace/payload/payload_schema.hpp"
 
@@ -37,13 +38,8 @@ struct PayloadValue {
 };
 
 // Takes the fields in their order. False: that is enough, the rest is not read.
-class PayloadVisitor {
+class PayloadVisitor : public core::Immovable {
  public:
-  PayloadVisitor() = default;
-  PayloadVisitor(const PayloadVisitor&) = delete;
-  PayloadVisitor& operator=(const PayloadVisitor&) = delete;
-  PayloadVisitor(PayloadVisitor&&) = delete;
-  PayloadVisitor& operator=(PayloadVisitor&&) = delete;
   virtual ~PayloadVisitor() = default;
 
   // Elements of a list have no name. Text is valid during the call.
@@ -55,13 +51,8 @@ class PayloadVisitor {
 };
 
 // What numbers in a payload stand for; absent: not known.
-class PayloadNames {
+class PayloadNames : public core::Immovable {
  public:
-  PayloadNames() = default;
-  PayloadNames(const PayloadNames&) = delete;
-  PayloadNames& operator=(const PayloadNames&) = delete;
-  PayloadNames(PayloadNames&&) = delete;
-  PayloadNames& operator=(PayloadNames&&) = delete;
   virtual ~PayloadNames() = default;
 
   virtual std::string_view string(std::uint64_t /* domain */, std::uint64_t /* handle */) const {

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/immovable.hpp"
 #include "core/memory/page_pool.hpp"
 #include "nvtx/numbers.hpp"
 
@@ -110,15 +111,10 @@ TypeLayout predefined_layout(std::uint64_t type) noexcept;
 std::uint64_t string_unit(std::uint64_t type) noexcept;  // bytes; 0: no string
 
 // Of one process, or of one recording's process. Its owner's lock guards it.
-class SchemaTable {
+class SchemaTable : public core::Immovable {
  public:
   explicit SchemaTable(core::PagePool& pool)
       : pool_(pool), schemas_(pool), enums_(pool), scopes_(pool), counters_(pool) {}
-  SchemaTable(const SchemaTable&) = delete;
-  SchemaTable& operator=(const SchemaTable&) = delete;
-  SchemaTable(SchemaTable&&) = delete;
-  SchemaTable& operator=(SchemaTable&&) = delete;
-  ~SchemaTable() = default;
 
   // All text is copied. One of the same id is replaced. Throws std::bad_alloc.
   const PayloadSchema& add(std::uint64_t domain, const PayloadSchema& given);
