@@ -70,7 +70,7 @@ Result place_begin(const Driver& api, DeviceContext& context, Target target,
   range.origin.stream_handle = reinterpret_cast<uintptr_t>(target.stream);
   if (capture.status == capture_active) {
     range.captured = true;
-    range.showing.apply(ShowingEvent::capture);
+    range.submit.apply(SubmitEvent::capture);
     range.capture = capture.id;
     range.context = &context;
     range.origin.stream = known_stream_id(context, target.stream);

@@ -81,8 +81,8 @@ Operation* Communicator::begin(Function& function, uint64_t number, unsigned cha
     return nullptr;
   }
   cuda::DeviceRange* range =
-      cuda::begin_given(function.event, number, context_, id_,
-                        annotate::GroupPlace{static_cast<uint32_t>(number), rank_, ranks_});
+      cuda::begin_external(function.event, number, context_, id_,
+                           annotate::GroupPlace{static_cast<uint32_t>(number), rank_, ranks_});
   if (!range) return nullptr;
   auto* operation = new Operation(*this, range, context_, channels);
   operation->after = newest_;
@@ -116,7 +116,7 @@ void keep(std::atomic<uint64_t>& kept, uint64_t time, Better better) noexcept {
 Handle* Operation::channel_began(uint64_t time) noexcept {
   const uint32_t number = begun_.fetch_add(1, std::memory_order_relaxed);
   if (number >= channels_) return nullptr;
-  if (number == 0) cuda::given_began(range_);
+  if (number == 0) cuda::external_began(range_);
   keep(begin_, time, [](uint64_t a, uint64_t b) { return a < b; });
   channel_handles_[number] = {this, true};
   return &channel_handles_[number];
@@ -125,13 +125,13 @@ Handle* Operation::channel_began(uint64_t time) noexcept {
 void Operation::channel_stopped(uint64_t time) noexcept {
   keep(end_, time, [](uint64_t a, uint64_t b) { return a > b; });
   if (stopped_.fetch_add(1, std::memory_order_acq_rel) + 1 != channels_) return;
-  cuda::end_given(range_, context_, static_cast<int64_t>(begin_.load()),
-                  static_cast<int64_t>(end_.load()));
+  cuda::end_external(range_, context_, static_cast<int64_t>(begin_.load()),
+                     static_cast<int64_t>(end_.load()));
   range_ = nullptr;
 }
 
 void Operation::give_up() noexcept {
-  if (range_) cuda::drop_given(range_);
+  if (range_) cuda::drop_external(range_);
   range_ = nullptr;
 }
 

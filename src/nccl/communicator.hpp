@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "annotate/event/event.hpp"
-#include "cuda/given_ranges.hpp"
+#include "cuda/external_ranges.hpp"
 
 namespace nvspan::nccl {
 

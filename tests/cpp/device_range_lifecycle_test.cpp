@@ -30,8 +30,8 @@ using cuda::DeviceRange;
 using cuda::Outcome;
 using cuda::Phase;
 using cuda::PhaseEvent;
-using cuda::Showing;
-using cuda::ShowingEvent;
+using cuda::SubmitEvent;
+using cuda::SubmitState;
 
 using nvspan_test::expect;
 using nvspan_test::failures;
@@ -125,7 +125,7 @@ class Lives {
     range->attributes = out.attributes;
     range->epoch = out.epoch;
     range->captured = captured;
-    if (captured) range->showing.apply(ShowingEvent::capture);
+    if (captured) range->submit.apply(SubmitEvent::capture);
     range->phase.apply(PhaseEvent::end);  // before the GPU can reach the end
     if (!captured) {
       stream_.pins.store(2);
@@ -261,7 +261,7 @@ void given_up_while_it_begins(Lives& lives) {
         go.store(true);
         cuda::begin_on_host(&range);
         other.join();
-        expect(range.showing.now() == Showing::given_up, "given up");
+        expect(range.submit.now() == SubmitState::given_up, "given up");
         if (range.span.epoch != 0) ++shown;
         cuda::end_on_host(&range);
       },
@@ -269,16 +269,16 @@ void given_up_while_it_begins(Lives& lives) {
 }
 
 // The graph holds the range, and takes it back: its end is in the graph or not.
-void of_a_graph(const char* what, bool complete, bool cancelled, Showing last) {
-  cuda::RangeShowing showing;
-  showing.apply(ShowingEvent::capture);
-  expect(!cuda::is_complete(showing.now()), what);
-  if (complete) showing.apply(ShowingEvent::complete_graph);
-  expect(cuda::is_complete(showing.now()) == complete, what);
-  if (cancelled) showing.apply(ShowingEvent::give_up);
-  expect(!cuda::is_retired(showing.now()), what);
-  showing.apply(ShowingEvent::retire);
-  expect(showing.now() == last && cuda::is_retired(last), what);
+void of_a_graph(const char* what, bool complete, bool cancelled, SubmitState last) {
+  cuda::RangeSubmit submit;
+  submit.apply(SubmitEvent::capture);
+  expect(!cuda::is_complete(submit.now()), what);
+  if (complete) submit.apply(SubmitEvent::complete_graph);
+  expect(cuda::is_complete(submit.now()) == complete, what);
+  if (cancelled) submit.apply(SubmitEvent::give_up);
+  expect(!cuda::is_retired(submit.now()), what);
+  submit.apply(SubmitEvent::retire);
+  expect(submit.now() == last && cuda::is_retired(last), what);
   expect(cuda::is_complete(last) == (complete && !cancelled), what);
 }
 
@@ -303,7 +303,7 @@ void in_a_graph(Lives& lives) {
   lives.expect_told(
       "two replays", {2, 2, 2, 0, 0},
       [&](DeviceRange& range) {
-        range.showing.apply(ShowingEvent::complete_graph);
+        range.submit.apply(SubmitEvent::complete_graph);
         replay(range);
         replay(range);
         expect(range.phase.now() == Phase::done, "done after a replay");
@@ -312,7 +312,7 @@ void in_a_graph(Lives& lives) {
   lives.expect_told(
       "two replays at once", {1, 1, 1, 0, 1},
       [&](DeviceRange& range) {
-        range.showing.apply(ShowingEvent::complete_graph);
+        range.submit.apply(SubmitEvent::complete_graph);
         cuda::begin_replay_on_host(&range);
         cuda::begin_replay_on_host(&range);
         cuda::end_replay_on_host(&range);
@@ -322,7 +322,7 @@ void in_a_graph(Lives& lives) {
   lives.expect_told(
       "given up while a replay runs", {1, 1, 0, 0, 0},
       [&](DeviceRange& range) {
-        range.showing.apply(ShowingEvent::complete_graph);
+        range.submit.apply(SubmitEvent::complete_graph);
         cuda::begin_replay_on_host(&range);
         cuda::cancel(range);
         cuda::end_replay_on_host(&range);
@@ -333,7 +333,7 @@ void in_a_graph(Lives& lives) {
       [&](DeviceRange& range) {
         cuda::retain(&range);
         cuda::retire(&range);
-        expect(cuda::is_retired(range.showing.now()) && range.references.load() == 1, "retired");
+        expect(cuda::is_retired(range.submit.now()) && range.references.load() == 1, "retired");
       },
       true);
 }
@@ -350,9 +350,9 @@ int main(int count, char** values) {
   both_ends_at_once(lives);
   given_up_while_it_begins(lives);
   in_a_graph(lives);
-  of_a_graph("a whole range", true, false, Showing::retired);
-  of_a_graph("a range without its end", false, false, Showing::retired_incomplete);
-  of_a_graph("a range that is given up", false, true, Showing::retired_incomplete);
+  of_a_graph("a whole range", true, false, SubmitState::retired);
+  of_a_graph("a range without its end", false, false, SubmitState::retired_incomplete);
+  of_a_graph("a range that is given up", false, true, SubmitState::retired_incomplete);
   what_the_handle_sees();
   if (failures() == 0) std::puts("device_range_lifecycle_test: passed");
   return failures() == 0 ? 0 : 1;

@@ -165,7 +165,7 @@ bool call_polled(const Driver& api, const DeviceContext& context, SideStream& st
     }
     if (!still_there(api, context)) return false;
     const Result result = api.cuEventQuery(call.event);
-    const bool too_early = call.is_end && !begin_was_reached(call.range->showing.now());
+    const bool too_early = call.is_end && !begin_was_reached(call.range->submit.now());
     if (result == error_not_ready || (result == success && too_early)) {
       left = true;
       return true;

@@ -114,7 +114,7 @@ namespace {
 // Whether SideStream::ending counts the range.
 bool is_ending(const DeviceRange& range) noexcept {
   const bool calls_host = range.backend == Backend::callback && range.epoch != 0;
-  return calls_host && range.showing.now() != Showing::over;
+  return calls_host && range.submit.now() != SubmitState::over;
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ size_t GraphRing::read(std::vector<ReadRange>& out, OutcomeCounts& counts) noexc
   // Ranges retired by now have run for the last time: their stamps are already in the ring.
   std::vector<uint32_t> retired;
   for (auto& [id, open] : open_) {
-    if (is_retired(open.range->showing.now())) retired.push_back(id);
+    if (is_retired(open.range->submit.now())) retired.push_back(id);
   }
   size_t count = 0;
   for (;; ++count) {
@@ -74,7 +74,7 @@ size_t GraphRing::read(std::vector<ReadRange>& out, OutcomeCounts& counts) noexc
       continue;
     }
     Open& open = found->second;
-    if (!is_complete(open.range->showing.now())) continue;
+    if (!is_complete(open.range->submit.now())) continue;
     if (!is_end) {
       if (open.depth++ > 0) open.mixed = true;
       open.begin = static_cast<int64_t>(time);

@@ -42,7 +42,7 @@ struct Target {
 struct DeviceRange {
   std::atomic<uint32_t> references{1};
   RangePhase phase;
-  RangeShowing showing;
+  RangeSubmit submit;
   Backend backend = Backend::callback;
   Placement placement = Placement::side;
   bool timed = false;

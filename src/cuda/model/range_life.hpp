@@ -3,8 +3,8 @@
 #pragma once
 
 // The life of a device range: two states, each with the one list of its transitions. `Phase` is how
-// far the range is for the program and its handle, `Showing` how much of it the driver's threads
-// have sent to a tool, and its state in a graph.
+// far the range is for the program and its handle, `SubmitState` how much of it the driver's
+// threads have sent to a tool, and its state in a graph.
 
 #include <atomic>
 #include <cstddef>
@@ -81,7 +81,7 @@ struct PhaseTransitions {
 
 using RangePhase = Life<Phase, PhaseEvent, PhaseTransitions>;
 
-enum class Showing : uint8_t {
+enum class SubmitState : uint8_t {
   waiting,    // neither end was reached
   shown,      // a tool has the start, and waits for the end
   left_out,   // the beginning was reached, and no tool was sent the start
@@ -98,7 +98,7 @@ enum class Showing : uint8_t {
   count
 };
 
-enum class ShowingEvent : uint8_t {
+enum class SubmitEvent : uint8_t {
   begin_sent,      // the beginning is reached, and a tool has been sent the start
   begin_left_out,  // the beginning is reached, and no tool has been sent the start
   end_reached,
@@ -114,54 +114,54 @@ enum class ShowingEvent : uint8_t {
   count
 };
 
-struct ShowingTransitions {
-  static constexpr Transition<Showing, ShowingEvent> rows[] = {
-      {Showing::waiting, ShowingEvent::begin_sent, Showing::shown},
-      {Showing::waiting, ShowingEvent::begin_left_out, Showing::left_out},
-      {Showing::waiting, ShowingEvent::end_reached, Showing::end_first},
-      {Showing::waiting, ShowingEvent::give_up, Showing::given_up},
-      {Showing::waiting, ShowingEvent::capture, Showing::capturing},
+struct SubmitTransitions {
+  static constexpr Transition<SubmitState, SubmitEvent> rows[] = {
+      {SubmitState::waiting, SubmitEvent::begin_sent, SubmitState::shown},
+      {SubmitState::waiting, SubmitEvent::begin_left_out, SubmitState::left_out},
+      {SubmitState::waiting, SubmitEvent::end_reached, SubmitState::end_first},
+      {SubmitState::waiting, SubmitEvent::give_up, SubmitState::given_up},
+      {SubmitState::waiting, SubmitEvent::capture, SubmitState::capturing},
 
-      {Showing::shown, ShowingEvent::end_reached, Showing::over},
-      {Showing::shown, ShowingEvent::give_up, Showing::given_up},
-      {Showing::shown, ShowingEvent::replay_ends, Showing::changing},
+      {SubmitState::shown, SubmitEvent::end_reached, SubmitState::over},
+      {SubmitState::shown, SubmitEvent::give_up, SubmitState::given_up},
+      {SubmitState::shown, SubmitEvent::replay_ends, SubmitState::changing},
 
-      {Showing::left_out, ShowingEvent::end_reached, Showing::over},
-      {Showing::left_out, ShowingEvent::give_up, Showing::given_up},
+      {SubmitState::left_out, SubmitEvent::end_reached, SubmitState::over},
+      {SubmitState::left_out, SubmitEvent::give_up, SubmitState::given_up},
 
-      {Showing::end_first, ShowingEvent::begin_sent, Showing::over},
-      {Showing::end_first, ShowingEvent::begin_left_out, Showing::over},
-      {Showing::end_first, ShowingEvent::give_up, Showing::given_up},
+      {SubmitState::end_first, SubmitEvent::begin_sent, SubmitState::over},
+      {SubmitState::end_first, SubmitEvent::begin_left_out, SubmitState::over},
+      {SubmitState::end_first, SubmitEvent::give_up, SubmitState::given_up},
 
-      {Showing::capturing, ShowingEvent::complete_graph, Showing::between_replays},
-      {Showing::capturing, ShowingEvent::give_up, Showing::given_up},
-      {Showing::capturing, ShowingEvent::retire, Showing::retired_incomplete},
-      {Showing::given_up, ShowingEvent::retire, Showing::retired_incomplete},
+      {SubmitState::capturing, SubmitEvent::complete_graph, SubmitState::between_replays},
+      {SubmitState::capturing, SubmitEvent::give_up, SubmitState::given_up},
+      {SubmitState::capturing, SubmitEvent::retire, SubmitState::retired_incomplete},
+      {SubmitState::given_up, SubmitEvent::retire, SubmitState::retired_incomplete},
 
-      {Showing::between_replays, ShowingEvent::replay_begins, Showing::changing},
-      {Showing::between_replays, ShowingEvent::give_up, Showing::given_up},
-      {Showing::between_replays, ShowingEvent::retire, Showing::retired},
-      {Showing::changing, ShowingEvent::replay_sent, Showing::shown},
-      {Showing::changing, ShowingEvent::replay_over, Showing::between_replays},
-      {Showing::changing, ShowingEvent::give_up, Showing::given_up},
+      {SubmitState::between_replays, SubmitEvent::replay_begins, SubmitState::changing},
+      {SubmitState::between_replays, SubmitEvent::give_up, SubmitState::given_up},
+      {SubmitState::between_replays, SubmitEvent::retire, SubmitState::retired},
+      {SubmitState::changing, SubmitEvent::replay_sent, SubmitState::shown},
+      {SubmitState::changing, SubmitEvent::replay_over, SubmitState::between_replays},
+      {SubmitState::changing, SubmitEvent::give_up, SubmitState::given_up},
   };
 };
 
-using RangeShowing = Life<Showing, ShowingEvent, ShowingTransitions>;
+using RangeSubmit = Life<SubmitState, SubmitEvent, SubmitTransitions>;
 
 // Whether the beginning was sent to a tool, or left out.
-constexpr bool begin_was_reached(Showing showing) noexcept {
-  return showing != Showing::waiting && showing != Showing::end_first;
+constexpr bool begin_was_reached(SubmitState submit) noexcept {
+  return submit != SubmitState::waiting && submit != SubmitState::end_first;
 }
 
 // Whether both ends of a captured range are in the graph.
-constexpr bool is_complete(Showing showing) noexcept {
-  return showing == Showing::between_replays || showing == Showing::changing ||
-         showing == Showing::shown || showing == Showing::retired;
+constexpr bool is_complete(SubmitState submit) noexcept {
+  return submit == SubmitState::between_replays || submit == SubmitState::changing ||
+         submit == SubmitState::shown || submit == SubmitState::retired;
 }
 
-constexpr bool is_retired(Showing showing) noexcept {
-  return showing == Showing::retired || showing == Showing::retired_incomplete;
+constexpr bool is_retired(SubmitState submit) noexcept {
+  return submit == SubmitState::retired || submit == SubmitState::retired_incomplete;
 }
 
 }  // namespace nvspan::cuda

@@ -91,7 +91,7 @@ Result stamp_graph(const Driver& api, DeviceContext& context, const StreamCaptur
   }
   if (result != success) return result;
   if (is_end) {
-    range.showing.apply(ShowingEvent::complete_graph);
+    range.submit.apply(SubmitEvent::complete_graph);
   } else {
     range.begin_node = node;
   }

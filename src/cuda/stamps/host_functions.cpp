@@ -47,13 +47,13 @@ void conclude(const DeviceRange& range, bool shown) noexcept {
 }
 
 // The end was reached on a stream of another context, and the beginning never will be.
-bool begin_is_lost(const DeviceRange& range, Showing before) noexcept {
-  return before == Showing::waiting && range.begin_stream->context->lost.load();
+bool begin_is_lost(const DeviceRange& range, SubmitState before) noexcept {
+  return before == SubmitState::waiting && range.begin_stream->context->lost.load();
 }
 
 // Whether the tool that listened when the range began was sent the start.
 bool send_start(DeviceRange& range) noexcept {
-  if (stopping() || range.showing.now() == Showing::given_up) return false;
+  if (stopping() || range.submit.now() == SubmitState::given_up) return false;
   const annotate::ToolTable* tool = tool_of(range.epoch);
   if (!tool) return false;
   annotate::Outgoing out;
@@ -72,10 +72,10 @@ void begin_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
   tell_begun(*range);
   const bool sent = send_start(*range);
-  const Showing before =
-      range->showing.apply(sent ? ShowingEvent::begin_sent : ShowingEvent::begin_left_out);
-  if (before == Showing::end_first) conclude(*range, sent);
-  if (before == Showing::given_up && sent) annotate::end_span(range->span);
+  const SubmitState before =
+      range->submit.apply(sent ? SubmitEvent::begin_sent : SubmitEvent::begin_left_out);
+  if (before == SubmitState::end_first) conclude(*range, sent);
+  if (before == SubmitState::given_up && sent) annotate::end_span(range->span);
   take_one(range->begin_stream->callbacks);
   release(range);
 }
@@ -83,9 +83,9 @@ void begin_on_host(void* data) {
 void end_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
   tell(*range, annotate::DeviceState::ended);
-  const Showing before = range->showing.apply(ShowingEvent::end_reached);
-  if (before == Showing::shown || before == Showing::left_out) {
-    conclude(*range, before == Showing::shown);
+  const SubmitState before = range->submit.apply(SubmitEvent::end_reached);
+  if (before == SubmitState::shown || before == SubmitState::left_out) {
+    conclude(*range, before == SubmitState::shown);
   }
   SideStream& stream = *range->end_stream;
   if (begin_is_lost(*range, before) && take_one(stream.ending)) {
@@ -98,26 +98,26 @@ void end_on_host(void* data) {
 
 void begin_replay_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
-  if (stopping() || !is_complete(range->showing.now())) return;
+  if (stopping() || !is_complete(range->submit.now())) return;
   const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool) return;
-  if (range->showing.apply(ShowingEvent::replay_begins) != Showing::between_replays) {
+  if (range->submit.apply(SubmitEvent::replay_begins) != SubmitState::between_replays) {
     outcome_counts().add(Outcome::ambiguous);
     return;
   }
   range->span = start_replay(*range, *tool);
   if (range->span.epoch == 0) {
-    range->showing.apply(ShowingEvent::replay_over);
-  } else if (range->showing.apply(ShowingEvent::replay_sent) == Showing::given_up) {
+    range->submit.apply(SubmitEvent::replay_over);
+  } else if (range->submit.apply(SubmitEvent::replay_sent) == SubmitState::given_up) {
     annotate::end_span(range->span);
   }
 }
 
 void end_replay_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
-  if (range->showing.apply(ShowingEvent::replay_ends) != Showing::shown) return;
+  if (range->submit.apply(SubmitEvent::replay_ends) != SubmitState::shown) return;
   const annotate::Span span = range->span;
-  range->showing.apply(ShowingEvent::replay_over);
+  range->submit.apply(SubmitEvent::replay_over);
   if (stopping()) {
     outcome_counts().add(Outcome::at_exit);
     return;
@@ -129,12 +129,13 @@ void end_replay_on_host(void* data) {
 
 void retire(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
-  range->showing.apply(ShowingEvent::retire);
+  range->submit.apply(SubmitEvent::retire);
   release(range);
 }
 
 void cancel(DeviceRange& range) noexcept {
-  if (range.showing.apply(ShowingEvent::give_up) == Showing::shown) annotate::end_span(range.span);
+  if (range.submit.apply(SubmitEvent::give_up) == SubmitState::shown)
+    annotate::end_span(range.span);
 }
 
 }  // namespace nvspan::cuda

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/given_ranges.hpp"
+#include "cuda/external_ranges.hpp"
 
 #include <algorithm>
 
@@ -20,8 +20,8 @@ DeviceContext* context_of_caller() noexcept {
   return current_context(*api, current);
 }
 
-DeviceRange* begin_given(annotate::ReadyEvent& event, uint64_t payload, DeviceContext& context,
-                         uint64_t stream, const annotate::GroupPlace& of) noexcept {
+DeviceRange* begin_external(annotate::ReadyEvent& event, uint64_t payload, DeviceContext& context,
+                            uint64_t stream, const annotate::GroupPlace& of) noexcept {
   const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool || !accepting() || context.lost.load()) return nullptr;
   annotate::Outgoing out;
@@ -55,9 +55,9 @@ DeviceRange* begin_given(annotate::ReadyEvent& event, uint64_t payload, DeviceCo
   return range;
 }
 
-void given_began(DeviceRange* range) noexcept { tell_begun(*range); }
+void external_began(DeviceRange* range) noexcept { tell_begun(*range); }
 
-void end_given(DeviceRange* range, DeviceContext& context, int64_t begin, int64_t end) noexcept {
+void end_external(DeviceRange* range, DeviceContext& context, int64_t begin, int64_t end) noexcept {
   tell(*range, annotate::DeviceState::ended);
   if (context.lost.load() || !accepting()) {
     outcome_counts().add(context.lost.load() ? Outcome::context_lost : Outcome::at_exit);
@@ -72,7 +72,7 @@ void end_given(DeviceRange* range, DeviceContext& context, int64_t begin, int64_
   wake_poller();
 }
 
-void drop_given(DeviceRange* range) noexcept {
+void drop_external(DeviceRange* range) noexcept {
   outcome_counts().add(Outcome::unpaired);
   release(range);
 }

@@ -4,8 +4,8 @@
 
 // Device ranges whose beginning and end on the GPU somebody else has read from its globaltimer.
 //
-// Contract: as device_ranges.hpp. begin_given() and end_given() call no function of the driver, so
-// they may be called from its host functions.
+// Contract: as device_ranges.hpp. begin_external() and end_external() call no function of the
+// driver, so they may be called from its host functions.
 
 #include <cstdint>
 
@@ -19,16 +19,16 @@ DeviceContext* context_of_caller() noexcept;
 
 // A range of `stream`, which may be any number that tells it apart, with a payload of 64 bits. Null
 // if no tool shows it. The caller ends it once. `of` says whose it is in a communicator.
-DeviceRange* begin_given(annotate::ReadyEvent& event, uint64_t payload, DeviceContext& context,
-                         uint64_t stream, const annotate::GroupPlace& of) noexcept;
+DeviceRange* begin_external(annotate::ReadyEvent& event, uint64_t payload, DeviceContext& context,
+                            uint64_t stream, const annotate::GroupPlace& of) noexcept;
 
 // The GPU has come to it: for a tool that shows what is open.
-void given_began(DeviceRange* range) noexcept;
+void external_began(DeviceRange* range) noexcept;
 
 // Times are ns of globaltimer.
-void end_given(DeviceRange* range, DeviceContext& context, int64_t begin, int64_t end) noexcept;
+void end_external(DeviceRange* range, DeviceContext& context, int64_t begin, int64_t end) noexcept;
 
 // For a range that will never end.
-void drop_given(DeviceRange* range) noexcept;
+void drop_external(DeviceRange* range) noexcept;
 
 }  // namespace nvspan::cuda
