@@ -203,14 +203,14 @@ void launches_leave_the_innermost_range() {
   EXPECT(has_device_ranges(recording));
   const DeviceLaunches launches(recording, Selection::whole());
   const auto flows = [&](std::uint64_t number) {
-    const DeviceLaunches::Flows found = launches.of(0, number);
+    const DeviceLaunches::Flows found = launches.flows_from(0, number);
     return std::vector<std::uint64_t>(found.begin, found.end);
   };
   const auto to = [&](std::uint64_t launch) {
     DeviceCall call;
     call.launched = 1;
     call.launch = launch;
-    return launches.to(0, call);
+    return launches.flow_to(0, call);
   };
   EXPECT(flows(0) == std::vector<std::uint64_t>{to(2)});
   EXPECT(flows(1) == std::vector<std::uint64_t>{to(1)});

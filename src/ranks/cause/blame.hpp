@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who made whom wait in each collective, and what the last to come did longer than the others. What
-// it waited for itself before is passed on to whoever it waited for, as Scalasca's delay analysis
-// does.
+// Delay attribution: charges each collective's wait to the last rank to arrive, and inherited delay
+// to its origin (Scalasca's delay analysis).
 
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Whether a rank takes longer than the others in most of a recording, beyond what chance gives
-// where all ranks are alike.
+// Outlier test for ranks: is a rank slower than the others beyond chance? Trimmed block means,
+// corrected for autocorrelation.
 
 #pragma once
 

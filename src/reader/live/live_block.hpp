@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The reader's side of a thread's block.
+// Lock-free reader for a thread's open ranges. Retries until two equal states surround a read.
 
 #pragma once
 

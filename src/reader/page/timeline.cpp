@@ -244,7 +244,7 @@ class TimelineScan : public RangeScan<TimelineScan, true> {
         block.payload = span.call.payload;
         if (span.call.launched != 0) {
           block.launched = time(span.call.launched);
-          block.launcher = threads_.of(process, span.call, no_thread) + 1;
+          block.launcher = threads_.launching_thread(process, span.call, no_thread) + 1;
         }
         add(rows[i].first_level + span.depth, block);
       }

@@ -61,7 +61,7 @@ class Exporter : public RangeScan<Exporter, true> {
     const std::int64_t at = time(range.start);
     Lane& lane = lane_of(range.domain, range.site, at);
     const SiteBytes& site = sites_[range.site];
-    const auto flows = launches_.of(thread_, opened_++);
+    const auto flows = launches_.flows_from(thread_, opened_++);
     if (payload.present || flows.begin != flows.end) {
       more_.clear();
       add_payload(range.site, payload);
@@ -416,7 +416,7 @@ void Exporter::write_devices(std::uint32_t process) {
         if (span.call.uncertainty != 0) {
           add_annotation(more_, ArgumentName::uncertainty, std::uint64_t{span.call.uncertainty});
         }
-        if (const std::uint64_t flow = launches_.to(process, span.call)) {
+        if (const std::uint64_t flow = launches_.flow_to(process, span.call)) {
           add_flow(more_, flow, true);
         }
       } else if (span.reason != EndReason::closed) {

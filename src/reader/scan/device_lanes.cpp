@@ -229,8 +229,8 @@ LaunchThreads::LaunchThreads(const Recording& recording) {
   }
 }
 
-std::uint32_t LaunchThreads::of(std::uint32_t process, const DeviceCall& call,
-                                std::uint32_t submitter) const {
+std::uint32_t LaunchThreads::launching_thread(std::uint32_t process, const DeviceCall& call,
+                                              std::uint32_t submitter) const {
   if (call.launched == 0) return submitter;
   const auto found = lives_.find({process, call.thread});
   if (found == lives_.end()) return submitter;
@@ -269,14 +269,14 @@ DeviceLaunches::DeviceLaunches(const Recording& recording, const Selection& sele
   }
 }
 
-DeviceLaunches::Flows DeviceLaunches::of(std::uint32_t thread, std::uint64_t number) const {
+DeviceLaunches::Flows DeviceLaunches::flows_from(std::uint32_t thread, std::uint64_t number) const {
   if (thread >= of_thread_.size()) return Flows{nullptr, nullptr};
   const auto found = of_thread_[thread].find(number);
   if (found == of_thread_[thread].end()) return Flows{nullptr, nullptr};
   return Flows{found->second.data(), found->second.data() + found->second.size()};
 }
 
-std::uint64_t DeviceLaunches::to(std::uint32_t process, const DeviceCall& call) const {
+std::uint64_t DeviceLaunches::flow_to(std::uint32_t process, const DeviceCall& call) const {
   if (call.launched == 0 || call.launch == 0) return 0;
   const std::uint64_t flow = flow_of(process, call.launch);
   return known_.count(flow) != 0 ? flow : 0;

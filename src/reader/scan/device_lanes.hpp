@@ -75,7 +75,8 @@ class LaunchThreads {
   explicit LaunchThreads(const Recording& recording);
 
   // `submitter` where the thread is not known, as of a replay, or has no event of its own.
-  std::uint32_t of(std::uint32_t process, const DeviceCall& call, std::uint32_t submitter) const;
+  std::uint32_t launching_thread(std::uint32_t process, const DeviceCall& call,
+                                 std::uint32_t submitter) const;
 
  private:
   struct Life {
@@ -99,9 +100,9 @@ class DeviceLaunches {
     const std::uint64_t* begin;
     const std::uint64_t* end;
   };
-  Flows of(std::uint32_t thread, std::uint64_t number) const;
+  Flows flows_from(std::uint32_t thread, std::uint64_t number) const;
   // The flow that reaches the range, or 0.
-  std::uint64_t to(std::uint32_t process, const DeviceCall& call) const;
+  std::uint64_t flow_to(std::uint32_t process, const DeviceCall& call) const;
 
  private:
   friend class LaunchFinder;

@@ -184,7 +184,7 @@ class Aggregator : public RangeScan<Aggregator> {
     read_device_call(*process_, site, payload, call);
     const std::uint32_t process = recording_.threads()[thread_].process;
     if (!launch_threads_) launch_threads_ = std::make_unique<LaunchThreads>(recording_);
-    DeviceGroup group{0, launch_threads_->of(process, call, thread_),
+    DeviceGroup group{0, launch_threads_->launching_thread(process, call, thread_),
                       nested_lanes_.lane(process, call, ticks), call.uncertainty, call.launch};
     if (options_.by == GroupBy::payload) group.group = group_of(call.payload);
     if (fields_ != nullptr) group.group = fields_->group_of(process, site, call.payload);

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which range of a recording repeats, and what it consists of: what its steps are, where nobody
-// says it.
+// Picks the range to treat as a step when the program marks none.
 
 #pragma once
 

@@ -39,7 +39,7 @@ std::uint64_t StepLaunches::begin(std::uint32_t process, std::uint32_t thread, s
   Begun begun;
   begun.is_seen = is_work_[site] != 0;
   begun.op.device = call.device;
-  begun.op.thread = launch_threads_->of(process, call, thread);
+  begun.op.thread = launch_threads_->launching_thread(process, call, thread);
   begun.op.phase = phase;
   begun.op.is_launch_known = call.launched != 0;
   // The number of its call, until the calls are known.

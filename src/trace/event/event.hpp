@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a tool was told by one NVTX call, free of NVTX's own types, so that every sink (live text,
-// JSON lines, a recorder) sees the same thing. Events are borrowed: all that they point at is valid
-// only while the sink handles them.
+// One NVTX call, independent of NVTX's types. Pointers are valid only during the sink's call.
 
 #pragma once
 
