@@ -224,7 +224,7 @@ def test_urls_without_what_they_need_end_the_command(tmp_path):
 
 def test_damaged_traces_of_a_worker_are_an_error(tmp_path):
     (path, _) = write_job(tmp_path, 2, steps=3)
-    found = traced.trace([str(path)], traced.Wanted())
+    found = traced.trace([str(path)])
     ((_, whole),) = found.traces
     assert _reader.RankJob().add_traces(whole) == 1
     assert _reader.RankJob().add_traces(b"\0\0") == 0

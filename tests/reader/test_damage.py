@@ -283,8 +283,9 @@ def wait_for_events(progress, count):
 @pytest.mark.parametrize("what", ["ranges", "short"])
 def test_kills_at_any_moment_are_no_damage(mode, what, tmp_path):
     chance = random.Random(f"{mode} {what}")
-    read = 0
-    for number in range(length(60, 5)):
+    read = number = 0
+    while read < length(30, 3):
+        number += 1
         path = tmp_path / f"{number}.nvspan"
         often = (2, 0) if what == "ranges" else (1, 100_000)
         process = start(path, tmp_path / "progress", *often, what, mode=mode)
@@ -302,7 +303,6 @@ def test_kills_at_any_moment_are_no_damage(mode, what, tmp_path):
         read += 1
         assert recording.problems == []
         assert all(row["reason"] not in DAMAGE for row in recording.losses.rows())
-    assert read > 2
 
 
 @pytest.mark.parametrize("mode", ["full", "ring=1", "stats"])

@@ -17,19 +17,6 @@ DOMAINS = ("torch.distributed", "NCCL", "gloo", "MPI")
 ENQUEUED = ("NCCL",)
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What is wanted of each file.
-
-    Attributes:
-        domains: whose ranges are collectives.
-        step: the name of the ranges that are steps.
-    """
-
-    domains: tuple[str, ...] = DOMAINS
-    step: str = "step"
-
-
 @dataclass
 class Traced:
     """What some files come to.
@@ -46,16 +33,23 @@ class Traced:
     problems: list[tuple[str, str]] = field(default_factory=list)
 
 
-def trace(files: Sequence[str], wanted: Wanted) -> Traced:
-    """Reads one file after the other: at most one of them is in memory."""
+def trace(files: Sequence[str], domains: Sequence[str] = DOMAINS, step: str = "step") -> Traced:
+    """Reads one file after the other: at most one of them is in memory.
+
+    Args:
+        files: the paths.
+        domains: whose ranges are collectives.
+        step: the name of the ranges that are steps.
+    """
     found = Traced()
     for path in files:
         try:
             with opened(path) as (recording, problems):
+                handle = recording._reader.handle()
                 traces = _reader.rank_traces(
-                    recording._reader.handle(), list(wanted.domains), list(ENQUEUED), wanted.step,
-                    os.fsencode(path),
-                )  # fmt: skip
+                    handle, list(domains), list(ENQUEUED), step, os.fsencode(path)
+                )
+                del handle
                 del recording
         except (OSError, ValueError, ImportError) as error:
             found.unread.append((path, reason(error, path)))

@@ -119,7 +119,7 @@ def read_job(
     found = Files()
     traces: dict[str, bytes] = {}
     left: dict[str, str] = {}
-    work = functools.partial(traced.trace, wanted=traced.Wanted(tuple(domains), step))
+    work = functools.partial(traced.trace, domains=tuple(domains), step=step)
     for part in pool.run_all(executor, work, paths, left.__setitem__, progress):
         traces.update(part.traces)
         left.update(part.unread)

@@ -9,7 +9,7 @@ from itertools import islice
 from textwrap import wrap
 
 from nvspan.ranks.cause import tables
-from nvspan.report.text import printable
+from nvspan.report.text import aligned, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nvspan.ranks.cause.job import Ranks
-    from nvspan.ranks.cause.tables import Table
 
 _WIDTH = 96
 _MOST_RANKS = 16
@@ -30,16 +29,6 @@ def _box(lines: Sequence[str]) -> list[str]:
     width = max(map(len, lines))
     return [f"+{'-' * (width + 2)}+", *(f"| {line:<{width}} |" for line in lines),
             f"+{'-' * (width + 2)}+"]  # fmt: skip
-
-
-def _table(table: Table) -> list[str]:
-    columns = zip(table.heads, *table.rows, strict=True)
-    widths = [max(map(len, column)) for column in columns]
-    lines = []
-    for row in (table.heads, *table.rows):
-        cells = [f"{cell:>{width}}" for cell, width in zip(row[:-1], widths, strict=False)]
-        lines.append("  ".join([*cells, row[-1]]).rstrip())
-    return lines
 
 
 def render(found: Ranks) -> str:
@@ -59,7 +48,7 @@ def render(found: Ranks) -> str:
               f"{'clock' if found.clocks == 1 else 'clocks'}, {counts['collectives']} collectives, "
               f"{len(found.step_times)} steps"]  # fmt: skip
     for table in tables.all_of(found, _MOST_RANKS, _MOST_ROWS):
-        lines += ["", *_table(table)]
+        lines += ["", aligned(table.heads, table.rows, table.heads[-1:])]
         if table.title == "Ranks" and len(table.rows) < len(found.ranks):
             lines.append(f"{len(found.ranks) - len(table.rows)} more ranks: --json has them all")
     lines += [printable(f"left out: {problem}") for problem in found.problems]
