@@ -103,14 +103,20 @@ def test_steps_have_a_line_for_each_rank_the_slowest_first(job):
 
 
 def test_jobs_are_compared(job, tmp_path):
-    (tmp_path / "after").mkdir()
-    after = write_job(tmp_path / "after", 12, slow=dict.fromkeys(range(12), 2.0))
-    done = run("diff", "--format", "json", job[0].parent, "--", after[0].parent, cwd=tmp_path)
+    jobs = {"after": 2.0, "after again": 2.01, "before again": 1.01}
+    for name, slow in jobs.items():
+        (tmp_path / name).mkdir()
+        write_job(tmp_path / name, 12, slow=dict.fromkeys(range(12), slow))
+    before, after = job[0].parent, tmp_path / "after"
+    done = run("diff", "--format", "json", before, "--", after, cwd=tmp_path)
     rows = {row["name"]: row for row in json.loads(done.stdout)}
-    assert rows["forward"]["verdict"] == "slower"
+    assert (rows["forward"]["verdict"], rows["forward"]["runs_after"]) == ("unsure", 1)
     assert len(rows) == 5
-    done = run("diff", "--format", "json", "--filter", "step", job[0].parent, "--",
-               after[0].parent, cwd=tmp_path)  # fmt: skip
+    sides = [before, tmp_path / "before again", "--", after, tmp_path / "after again"]
+    done = run("diff", "--format", "json", "--repeats", *sides, cwd=tmp_path)
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert (rows["forward"]["verdict"], rows["forward"]["runs_after"]) == ("slower", 2)
+    done = run("diff", "--format", "json", "--filter", "step", before, "--", after, cwd=tmp_path)
     assert [row["name"] for row in json.loads(done.stdout)] == ["step"]
 
 

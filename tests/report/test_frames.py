@@ -95,7 +95,7 @@ def test_a_notebook_shows_each_as_a_table():
     assert "<td>torch:model.layer (backward)</td>" in shown["stats"]
     assert "<div>... and 10 more</div>" in shown["steps"]
     assert "<td>0</td><td>warm-up</td>" in shown["steps"] or "<td>typical</td>" in shown["steps"]
-    assert "<td>same</td>" in shown["diff"]
+    assert "<td>unsure</td>" in shown["diff"]
 
 
 def test_names_do_not_become_html():

@@ -3,7 +3,7 @@
 """Differences of many means, each from a few runs a side, with intervals that hold together.
 
 The variance of a row comes from its own runs and, as far as rows are independent, from the other
-rows (moderated t; Smyth 2004, https://doi.org/10.2202/1544-6115.1027).
+rows (moderated t; Smyth 2004, "Linear models and empirical Bayes methods").
 """
 
 from __future__ import annotations
