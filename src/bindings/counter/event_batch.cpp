@@ -32,7 +32,7 @@ PyObject* domain_event_batch(PyObject* domain, PyObject* args, PyObject* kwargs)
   }
   try {
     const annotate::Schema* schema = schema_of_layout(layout);
-    const contiguous_view view(schema ? array : nullptr);
+    const ContiguousView view(schema ? array : nullptr);
     if (!view) return nullptr;
     annotate::submit_events(*reinterpret_cast<DomainObject*>(domain)->core,
                             {schema, view.data(), view.size()}, scope_id, flags);

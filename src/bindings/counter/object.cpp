@@ -200,7 +200,7 @@ PyObject* ext_sample(PyObject* object, PyObject* value) {
     Py_RETURN_NONE;
   }
   const py_ref array = contiguous_array(value, counter->native_dtype);
-  const contiguous_view view(array.get());
+  const ContiguousView view(array.get());
   if (!view) return nullptr;
   if (view.size() != counter->item_size) {
     return PyErr_Format(PyExc_ValueError,
@@ -247,7 +247,7 @@ PyObject* batch_submit(PyObject* object, PyObject* args, PyObject* kwargs) {
   const bool floats = Py_IS_TYPE(object, state().counter.float64_type);
   const py_ref column = counter->packer ? contiguous_array(values, counter->native_dtype)
                                         : number_column(values, floats ? "d" : "q");
-  const contiguous_view samples(column.get());
+  const ContiguousView samples(column.get());
   if (!samples) return nullptr;
   if (timestamps == Py_None && counter->has_timestamp) {
     counter->core->submit(samples.data(), samples.size(), nullptr, 0);
@@ -258,7 +258,7 @@ PyObject* batch_submit(PyObject* object, PyObject* args, PyObject* kwargs) {
     return nullptr;
   }
   const py_ref time_column = number_column(timestamps, "q");
-  const contiguous_view times(time_column.get());
+  const ContiguousView times(time_column.get());
   if (!times) return nullptr;
   const size_t count = counter->item_size ? samples.size() / counter->item_size : 0;
   if (times.size() / sizeof(int64_t) != count) {

@@ -144,15 +144,15 @@ inline bool interpreter_finalizing() noexcept {
 
 // The memory of an object that exports it without gaps, held for a scope. False: there is none, an
 // exception is set.
-class contiguous_view {
+class ContiguousView {
  public:
-  explicit contiguous_view(PyObject* object) noexcept
+  explicit ContiguousView(PyObject* object) noexcept
       : held_(object && PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS) == 0) {}
-  ~contiguous_view() {
+  ~ContiguousView() {
     if (held_) PyBuffer_Release(&view_);
   }
-  contiguous_view(const contiguous_view&) = delete;
-  contiguous_view& operator=(const contiguous_view&) = delete;
+  ContiguousView(const ContiguousView&) = delete;
+  ContiguousView& operator=(const ContiguousView&) = delete;
 
   explicit operator bool() const noexcept { return held_; }
   const void* data() const noexcept { return view_.buf; }
