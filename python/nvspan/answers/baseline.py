@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from nvspan.answers.compare import SURE, compare, compare_steps
+from nvspan.answers.compare import ONE_RUN, SURE, compare, compare_steps
 from nvspan.answers.finding import MEASURED, UNKNOWN, Finding
 from nvspan.recording import Recording
 from nvspan.recording.time_text import duration, percent
@@ -78,7 +78,7 @@ def _means(row: dict[str, Any]) -> str:
 def _limits(row: dict[str, Any]) -> str:
     runs = [row[side]["runs"] for side in ("before", "after")]
     if max(runs) == 1:
-        return "one run of each: a change cannot be told from drift of the machine"
+        return f"one run of each: {ONE_RUN}"
     of = f"of {runs[0]} and {runs[1]} runs"
     if row["low"] is None:
         return f"there is too little to tell how sure that is, {of}"

@@ -25,6 +25,7 @@ from nvspan.recording.time_text import percent, time_cell
 from nvspan.report.text import range_label
 
 SURE = 0.95
+ONE_RUN = "a change cannot be told from drift of the machine"
 _TIMES = (("cpu", ""), ("gpu", " (GPU)"), ("idle", " (GPU idle)"))
 _LEAST_OF_STEP = 0.001  # a phase that is a smaller part of both steps is left out
 
@@ -138,8 +139,8 @@ def compare(
     then, and all that both have is "unsure". Means of runs are compared by their logarithms, with a
     variance to which the other rows contribute.
     """
-    entries = _ranges(_listed(before), _listed(after))
-    return _sorted(_judged(entries, [len(_listed(s)) for s in (before, after)], threshold, sure))
+    sides = _listed(before), _listed(after)
+    return _sorted(_judged(_ranges(*sides), sides, threshold, sure))
 
 
 def compare_all(
@@ -163,9 +164,8 @@ def compare_all(
     """
     sides = _listed(before), _listed(after)
     of_steps = _steps(*sides, step, phases)
-    rows = _judged(
-        [*of_steps, *_ranges(*(ranges or sides))], [len(side) for side in sides], threshold, sure
-    )
+    entries = [*of_steps, *_ranges(*(ranges or sides))]
+    rows = _judged(entries, sides, threshold, sure)
     found = rows[: len(of_steps)], rows[len(of_steps) :]
     _reconcile([(entry.of_range, row) for entry, row in zip(of_steps, found[0], strict=True)],
                found[1])  # fmt: skip
@@ -215,8 +215,8 @@ def compare_steps(
     Raises:
         ValueError: a side has no steps, or the steps of one are not called as those of the other.
     """
-    entries = _steps(_listed(before), _listed(after), step, phases)
-    return Changes(_judged(entries, [len(_listed(s)) for s in (before, after)], threshold, sure))
+    sides = _listed(before), _listed(after)
+    return Changes(_judged(_steps(*sides, step, phases), sides, threshold, sure))
 
 
 def _steps(
@@ -309,9 +309,13 @@ def _pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def _judged(
-    entries: Sequence[_Entry], runs: Sequence[int], threshold: float, sure: float
+    entries: Sequence[_Entry],
+    sides: tuple[Sequence[Recording], Sequence[Recording]],
+    threshold: float,
+    sure: float,
 ) -> list[dict[str, Any]]:
-    """All rows, judged together; `runs` are those of both sides."""
+    """All rows, judged together."""
+    runs = [len(side) for side in sides]
     compared = [entry for entry in entries if entry.has_logarithms]
     found = differences(
         [(_logarithms(entry.old), _logarithms(entry.new)) for entry in compared],

@@ -9,12 +9,11 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, cast
 
 import nvspan
-from nvspan.answers.compare import SURE, Changes, compare, compare_all, read_runs
+from nvspan.answers.compare import ONE_RUN, SURE, Changes, compare, compare_all, read_runs
 from nvspan.cli.common import many
 from nvspan.cli.common.options import CUDA, MANY, SELECTION, TABLE, names, percentage
 from nvspan.cli.common.parser import Parser, parser_of
@@ -27,6 +26,7 @@ from nvspan.cli.common.reading import (
     selected_runs,
     stem_of,
 )
+from nvspan.recording.label import matches
 from nvspan.recording.losses import damage_lines
 from nvspan.recording.steps import OTHER
 from nvspan.recording.time_text import duration, percent
@@ -51,7 +51,6 @@ recordings, too.
 --fail exits with 0 when nothing is slower, 1 when a range is slower, gone or
 new, and 2 with one run a side."""
 
-_ONE_RUN = "a change cannot be told from drift of the machine"
 _MOST_NAMED = 3
 _COLORS = {"slower": "31", "faster": "32", "unsure": "33"}
 
@@ -251,7 +250,7 @@ def _ending(
         said += f"; calls of the warm-up are left out: {', '.join(parts)}"
     runs = [len(side) for side in sides]
     if max(runs) == 1:
-        return [said, f"one run of each: {_ONE_RUN}"]
+        return [said, f"one run of each: {ONE_RUN}"]
     named = zip(runs, called, strict=True)
     counted = [f"{count} {'run' if count == 1 else 'runs'} of {name}" for count, name in named]
     sure = percent(options.confidence, "g")
@@ -263,9 +262,10 @@ def _failed(
 ) -> int:
     """The exit code of --fail; standard error has what the table does not say."""
     if max(len(side) for side in sides) == 1:
-        note([f"--fail needs three runs of each side or more: {_ONE_RUN}"])
+        note([f"--fail needs three runs of each side or more: {ONE_RUN}"])
         return 2
-    judged = [row for row in rows if not _is_allowed(row, options.allow or ())]
+    allowed = options.allow or ()
+    judged = [row for row in rows if not matches(allowed, row["domain"], row["name"])]
     if any(row["verdict"] in ("slower", "gone", "new") for row in judged):
         return 1
     unsure = [row["label"] for row in judged if row["verdict"] == "unsure"]
@@ -275,11 +275,6 @@ def _failed(
     more = f" and {len(unsure) - _MOST_NAMED} more" if len(unsure) > _MOST_NAMED else ""
     note([f"unsure: {shown}{more}; more runs of each side tell"])
     return 1 if options.strict else 0
-
-
-def _is_allowed(row: dict[str, Any], patterns: Sequence[str]) -> bool:
-    names = row["name"], f"{row['domain'] or 'NVTX'}:{row['name']}"
-    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
 
 
 def _print(

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections.abc import Sequence
 
+from nvspan.cli.common.options import percentage
 from nvspan.cli.common.parser import Parser
 from nvspan.cli.common.reading import emit, note, opened
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX
@@ -21,16 +21,6 @@ from nvspan.report import render, text
 _THRESHOLD = 0.05
 _ONLY_READING = ("against", "threshold", "fail", "page", "section", "escape-formulas")
 _ALLOWED = ("read", "range", "kernels", "metrics", "format", "ncu", *_ONLY_READING)  # with --read
-
-
-def _share(percentage: str) -> float:
-    try:
-        value = float(percentage.rstrip("%")) / (100 if percentage.endswith("%") else 1)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a percentage such as 5%, not {percentage!r}")
-    return value
 
 
 def add_reading(parser: Parser) -> None:
@@ -50,7 +40,7 @@ def add_reading(parser: Parser) -> None:
     option(
         "--threshold PERCENT",
         "with --fail: ignore changes of the mean up to this (default: 5%%)",
-        type=_share,
+        type=percentage,
     )
     option("--fail", "with --against: exit with 1 if a range became slower")
     option(

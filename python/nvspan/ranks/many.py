@@ -7,15 +7,15 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterable
-from fnmatch import fnmatchcase
 
 from nvspan import _reader
-from nvspan._results import JobRow, MarkRow
+from nvspan._results import MarkRow
 from nvspan._results.jobs import Collective, JobProcess, RankCollective
 from nvspan.ranks import mapping, paths, pool
 from nvspan.ranks.modules import ManyModules
 from nvspan.ranks.steps import ManySteps
 from nvspan.recording import Recording, read
+from nvspan.recording.label import matches
 from nvspan.recording.stats import Stats
 
 _GROUPS = ("name", "rank")
@@ -98,7 +98,7 @@ class ManyRecordings:
         rows = summary.rows()
         if match is not None:
             patterns = tuple(match)
-            rows = [row for row in rows if _is_like(row, patterns)]
+            rows = [row for row in rows if matches(patterns, row.domain, row.name)]
         owners = {row.group: at for at, row in reversed(list(enumerate(self.processes)))}
         if by == "rank":
             rows = [
@@ -246,11 +246,6 @@ class Matching:
     def stats(self) -> Stats:
         """As `ManyRecordings.stats`."""
         return self._job.stats(match=self._patterns)
-
-
-def _is_like(row: JobRow, patterns: tuple[str, ...]) -> bool:
-    name, domain = row.name or "", row.domain or "NVTX"
-    return any(fnmatchcase(name, p) or fnmatchcase(f"{domain}:{name}", p) for p in patterns)
 
 
 def _marks(marks: list[MarkRow]) -> list[MarkRow]:

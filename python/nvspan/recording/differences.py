@@ -45,17 +45,21 @@ def differences(
     1.0
     """
     runs = [max((len(row[side]) for row in rows), default=0) for side in (0, 1)]
-    complete = [[*_centred(old), *_centred(new)] for old, new in rows
-                if [len(old), len(new)] == runs]  # fmt: skip
+    residuals = [[*_centred(old), *_centred(new)] for old, new in rows]
+    complete = [
+        residual
+        for (old, new), residual in zip(rows, residuals, strict=True)
+        if [len(old), len(new)] == runs
+    ]
     prior, common = _prior(complete, sum(runs) - 2)
     found = []
-    for old, new in rows:
+    for (old, new), residual in zip(rows, residuals, strict=True):
         value = average(new) - average(old)
         freedom = len(old) + len(new) - 2
         if freedom + prior <= 0:
             found.append(Difference(value, None, None))
             continue
-        squares = math.fsum(x * x for x in (*_centred(old), *_centred(new)))
+        squares = math.fsum(x * x for x in residual)
         variance = (prior * common + squares) / (prior + freedom)
         error = math.sqrt(variance * (1 / len(old) + 1 / len(new)))
         margin = t_limit(1 - (1 - sure) / len(rows), prior + freedom) * error

@@ -1,8 +1,14 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""How ranges are called, everywhere that one stands alone."""
+"""How ranges are called, everywhere that one stands alone, and the patterns that take them."""
 
 from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PROFILE_DOMAIN = "nvtx.py"  # of the calls that a profile shows: their names say where they are
 
@@ -19,3 +25,13 @@ def label(domain: str | None, name: str | None, backward: bool = False) -> str:
     if domain not in (None, PROFILE_DOMAIN):
         text = f"{domain}:{text}"
     return f"{text} (backward)" if backward else text
+
+
+def matches(patterns: Iterable[str], domain: str | None, name: str | None) -> bool:
+    """Whether a pattern (* and ?) takes the name, or ``domain:name``; NVTX is the default domain.
+
+    >>> matches(["lib:l*"], "lib", "load"), matches(["NVTX:load"], None, "load")
+    (True, True)
+    """
+    short, whole = name or "", f"{domain or 'NVTX'}:{name or ''}"
+    return any(fnmatchcase(short, each) or fnmatchcase(whole, each) for each in patterns)

@@ -133,10 +133,9 @@ class OpenedFiles:
                 return False
             if patterns is None:
                 return True
-            from fnmatch import fnmatchcase
+            from nvspan.recording.label import matches
 
-            short, whole = name or "", f"{domain or 'NVTX'}:{name or ''}"
-            return any(fnmatchcase(short, p) or fnmatchcase(whole, p) for p in patterns)
+            return matches(patterns, domain, name)
 
         of, strings = self._reader.domains(), self.strings
         return {

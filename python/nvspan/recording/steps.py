@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-
 from nvspan.recording.frame import Frame, flat
+from nvspan.recording.label import matches
 from nvspan.recording.losses import need_events
 from nvspan.recording.nearest import nearest
 from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
@@ -71,16 +70,8 @@ _STEP_ROLE, _WAITING_ROLE, _FIRST_PHASE = 1, 2, 3
 _LEAST_CALLS, _MOST_FOUND, _MOST_PHASES = 5, 12, 64
 
 
-def _is_like(pattern: str, domain: str | None, name: str) -> bool:
-    return fnmatchcase(name, pattern) or fnmatchcase(f"{domain or 'NVTX'}:{name}", pattern)
-
-
 def _matching(names: Names, patterns: Iterable[str]) -> set[Pair]:
-    return {
-        pair
-        for pair, (domain, name) in names.items()
-        if any(_is_like(pattern, domain, name) for pattern in patterns)
-    }
+    return {pair for pair, (domain, name) in names.items() if matches(patterns, domain, name)}
 
 
 class Steps(Frame):

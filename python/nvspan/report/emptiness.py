@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from nvspan._results import StatsRow
 from nvspan.recording import Recording
+from nvspan.recording.label import matches
 from nvspan.recording.losses import counted, has_events
 from nvspan.recording.nearest import nearest
 from nvspan.recording.time_text import duration
@@ -27,7 +28,7 @@ def unmatched(recording: Recording, patterns: Sequence[str] | None) -> list[str]
         for domain, name in recording._reader.pairs()
     }
     for pattern in patterns or ():
-        if any(fnmatchcase(n, pattern) or fnmatchcase(f"{d}:{n}", pattern) for d, n in names):
+        if any(matches([pattern], domain, name) for domain, name in names):
             continue
         text = f"no range matches --filter '{printable(pattern)}'"
         wanted, colon, _ = pattern.partition(":")
