@@ -216,6 +216,8 @@ def test_of_a_filter_there_are_no_steps_unless_they_are_named(sets):
         (["a", "--", "b", "--", "c"], "more than once"),
         (["--names", "one", "a", "b"], "must be two names"),
         (["--confidence", "1", "a", "b"], "must lie between 0 % and 100 %"),
+        (["--strict", "a", "b"], "--strict and --allow go with --fail"),
+        (["--allow", "load", "a", "b"], "--strict and --allow go with --fail"),
         (["--threshold", "nan", "a", "b"], "must be a percentage"),
     ],
 )

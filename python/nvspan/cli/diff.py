@@ -322,6 +322,8 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan diff`` with the arguments `argv`."""
     parser = _parser()
     options, *files = _sides(parser, argv)
+    if (options.strict or options.allow) and not options.fail:
+        parser.error("--strict and --allow go with --fail")
     refuse_compute(parser, files[1], against=files[0])
     if any(many.is_many(options, side) for side in files):
         return _compare_jobs(parser, options, files)
