@@ -186,7 +186,7 @@ def test_names_and_formats(sets):
     old, new, _ = sets
     shown = run_nvspan("diff", *old, "--", *new).stdout.splitlines()
     assert shown[0].split()[:8] == ["calls", "old", "calls", "new", "mean", "old", "mean", "new"]
-    assert shown[-1] == "4 runs of old and 4 runs of new; all limits hold at once with 95 %"
+    assert shown[-1] == "4 runs of old and 4 runs of new; all limits hold at once with 95%"
     shown = run_nvspan("diff", "--names", "main,branch", old[0], new[0]).stdout.splitlines()
     assert shown[0].split()[:4] == ["calls", "main", "calls", "branch"]
     marked = run_nvspan("diff", "--format", "markdown", *old, "--", *new).stdout
@@ -215,7 +215,7 @@ def test_of_a_filter_there_are_no_steps_unless_they_are_named(sets):
         (["a", "--"], "there is no recording after --"),
         (["a", "--", "b", "--", "c"], "more than once"),
         (["--names", "one", "a", "b"], "must be two names"),
-        (["--confidence", "1", "a", "b"], "must lie between 0 % and 100 %"),
+        (["--confidence", "1", "a", "b"], "must lie between 0% and 100%"),
         (["--strict", "a", "b"], "--strict and --allow go with --fail"),
         (["--allow", "load", "a", "b"], "--strict and --allow go with --fail"),
         (["--threshold", "nan", "a", "b"], "must be a percentage"),

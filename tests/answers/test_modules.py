@@ -110,8 +110,8 @@ def test_formats_have_one_truth(tmp_path):
     ended = run(tmp_path / "a.nvspan", "--depth", "1", "--format", "markdown")
     assert ended.stdout.splitlines()[2:] == [
         "| calls | forward | share | module |", "| ---: | ---: | ---: | :--- |",
-        "| 1 | 127 ns | 96.9 % | Net |", "| 3 | 96 ns | 73.3 % |   h.0..2 x3 |",
-        "| 1 | 5 ns | 3.8 % |   head |",
+        "| 1 | 127 ns | 97% | Net |", "| 3 | 96 ns | 73% |   h.0..2 x3 |",
+        "| 1 | 5 ns | 3.8% |   head |",
     ]  # fmt: skip
     assert ended.stderr.splitlines() == [
         "nvspan: the backward pass was not recorded module by module: "

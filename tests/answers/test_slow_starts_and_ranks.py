@@ -147,15 +147,15 @@ def test_the_rank_that_the_others_wait_for(tmp_path):
     assert [process.rank for process in recording.processes] == list(range(8))
     shown = run_nvspan("explain", *paths).stdout
     assert shown.startswith(
-        "1. The other ranks wait for rank 5: 143.760 ms of a step of 177.138 ms (likely)\n"
-        "   - rank 5 takes 150.563 ms in 'data wait', the median of 8 ranks is 6.803 ms\n"
-        "   - the others take 133.392 ms longer in 'backward', where they wait\n"
+        "1. The other ranks wait for rank 5: 144 ms of a step of 177 ms (likely)\n"
+        "   - rank 5 takes 151 ms in 'data wait', the median of 8 ranks is 6.80 ms\n"
+        "   - the others take 133 ms longer in 'backward', where they wait\n"
     )
     # Most of 'backward' is that wait, which is no finding of its own.
     assert [one.kind for one in findings.find(recording)] == ["slow-rank", "bound-unknown"]
     alone = findings.find(nvspan.read(paths[5]))
     assert [finding.kind for finding in alone] == ["phase", "bound-unknown"]
-    assert alone[0].text == "'data wait' takes 85 % of the typical step"
+    assert alone[0].text == "'data wait' takes 85% of the typical step"
     assert alone[0].advice.startswith("give the loader more workers")
     others = nvspan.read(*(path for i, path in enumerate(paths) if i != 5))
     assert "slow-rank" not in [finding.kind for finding in findings.find(others)]

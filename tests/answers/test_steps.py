@@ -40,17 +40,17 @@ def run(*words):
 @pytest.mark.parametrize(
     ("name", "bound", "said"),
     [
-        ("data", "data", "bound by data loading: the GPU has no work for 86.5 % of the step, "
-         "81.6 % while the CPU is in 'data wait'; work begins 9.649 us after its launch"),
-        ("item", "cpu", "bound by what is in no phase: the GPU has no work for 29.5 % of the step, "
-         "23.1 % while the CPU is in 'other'; work begins 7.485 us after its launch"),
+        ("data", "data", "bound by data loading: the GPU has no work for 86% of the step, "
+         "82% while the CPU is in 'data wait'; work begins 9.65 us after its launch"),
+        ("item", "cpu", "bound by what is in no phase: the GPU has no work for 30% of the step, "
+         "23% while the CPU is in 'other'; work begins 7.49 us after its launch"),
         ("launch", "launch", "launch-bound: the GPU keeps up with the launches, its work ends "
-         "642 ns after the CPU has launched it (its ranges cover 92.9 % of the step)"),
-        ("gpu", "gpu", "GPU-bound: the GPU has work for 100.0 % of the step, which ends 1.697 s "
-         "after the CPU has launched it; what a step launches takes it 171.531 ms, and the "
-         "launching 1.763 ms"),
-        ("graph", "cpu", "bound by what is in no phase: the GPU has no work for 89.9 % of the "
-         "step, 89.9 % while the CPU is in 'other'"),
+         "642 ns after the CPU has launched it (its ranges cover 93% of the step)"),
+        ("gpu", "gpu", "GPU-bound: the GPU has work for 100% of the step, which ends 1.70 s "
+         "after the CPU has launched it; what a step launches takes it 172 ms, and the "
+         "launching 1.76 ms"),
+        ("graph", "cpu", "bound by what is in no phase: the GPU has no work for 90% of the "
+         "step, 90% while the CPU is in 'other'"),
     ],
 )  # fmt: skip
 def test_what_a_loop_waits_for(loops, name, bound, said):
@@ -81,7 +81,7 @@ def test_the_same_loop_by_torchs_profiler():
     limit = steps.limit(found)
     assert limit["bound"] == "synchronising"
     assert limit["text"].startswith(
-        "bound by synchronisation: the GPU has no work for 94.1 % of the step"
+        "bound by synchronisation: the GPU has no work for 94% of the step"
     )
     assert not found.of_device_ranges
 
@@ -91,7 +91,7 @@ def test_the_step_that_differs_and_in_what(loops):
     assert ended.returncode == 0
     assert ended.stderr == "nvspan: the typical step leaves out 1 warm-up step and 1 outlier\n"
     assert ended.stdout.splitlines()[-1] == (
-        "13    outlier   64.924 ms    +40.214 ms  data wait +39.985 ms"
+        "13    outlier  64.9 ms      +40.2 ms  data wait +40.0 ms"
     )
 
 
@@ -106,7 +106,7 @@ def test_formats_have_one_truth(loops):
     assert [int(row["cpu.forward"]) for row in rows] == list(found["cpu.forward"])
     assert [int(row["idle.data wait"]) for row in rows] == list(found["idle.data wait"])
     shown = run(path, "--format", "markdown").stdout
-    assert "| data wait | 20.161 ms | 81.6 % | 0 ns | 20.161 ms |" in shown
+    assert "| data wait | 20.2 ms | 82% | 0 ns | 20.2 ms |" in shown
     each = run(path, "--each", "--top", "3").stdout
     assert "... and 17 more" in each
     assert each.count("typical") == 3  # the heading, and steps 1 and 2

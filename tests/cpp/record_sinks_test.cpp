@@ -211,7 +211,7 @@ void test_text() {
   style.origin = 2000000000;
   nvspan::trace::Event event = push_event();
   EXPECT_EQUAL(text_of(event, style),
-               "   3.000001                 12 34           |  +- name                      "
+               "   3.000001               12 34           |  +- name                      "
                "[dom]  category=cat  payload=7\n");
   event.kind = nvspan::trace::EventKind::pop;
   event.duration = 1234567;
@@ -220,15 +220,20 @@ void test_text() {
   event.payload_type = nvspan::trace::PayloadType::none;
   event.thread_name = "loader";
   EXPECT_EQUAL(text_of(event, style),
-               "   3.000001   1.235 ms      12 loader       |  `- name                      "
+               "   3.000001  1.23 ms      12 loader       |  `- name                      "
                "[dom]\n");
   for (const auto& [duration, wanted] :
-       std::vector<std::pair<std::int64_t, std::string>>{{0, "       0 ns"},
-                                                         {999, "     999 ns"},
-                                                         {1000, "   1.000 us"},
-                                                         {59999499999, "  59.999 s "},
-                                                         {59999999999, "  60.000 s "},
-                                                         {123456789012345, "123456.789 s "}}) {
+       std::vector<std::pair<std::int64_t, std::string>>{{0, "     0 ns"},
+                                                         {999, "   999 ns"},
+                                                         {1000, "  1.00 us"},
+                                                         {59949999999, "  59.9 s "},
+                                                         {99949999999, "  99.9 s "},
+                                                         {99950000000, "   100 s "},
+                                                         {999499999, "   999 ms"},
+                                                         {999500000, "  1.00 s "},
+                                                         {59999999999, "  60.0 s "},
+                                                         {1234567890123, "  1235 s "},
+                                                         {1234567890123456, "1234568 s "}}) {
     event.duration = duration;
     EXPECT(text_of(event, style).find(wanted) != std::string::npos);
   }

@@ -165,7 +165,7 @@ def test_without_fail_it_only_shows(runs):
     shown = run_nvspan("diff", *words).stdout.splitlines()
     assert shown[0].split()[:4] == ["calls", "old", "calls", "new"]
     assert shown[1].split()[-3:] == ["slower", "lib:work", "(start/end)"]
-    assert shown[-2].endswith("slower by more than 50 %")
+    assert shown[-2].endswith("slower by more than 50%")
 
 
 def test_a_recording_against_itself(runs):

@@ -214,7 +214,7 @@ def test_a_search_is_one_for_timeline_flame_graph_and_table(shown):
     assert shown.locator("#timeline .found").inner_text() == "2 events of 1 name"
     assert shown.locator("#body tr").count() == 1
     assert {c["name"] for c in shown.evaluate("nvspan.icicle.drawn()") if c["match"]} == {"d:inner"}
-    assert shown.locator("#icicle .found").inner_text() == "16.7 % in 1 name"
+    assert shown.locator("#icicle .found").inner_text() == "17% in 1 name"
     width = lane(shown, "main")["width"]
     assert pixel(shown, "main", round(width * 0.85), 25)[3] == 51  # of 255: faded
     assert pixel(shown, "main", round(width * 0.55), 25)[3] == 255

@@ -119,7 +119,7 @@ def test_a_search_says_how_much_of_the_time_it_found(tab, flame):
     flame.locator("input[type=search]").fill("TRAIN")
     found = [c["name"] for c in tab.evaluate("nvspan.icicle.drawn()") if c["match"]]
     assert found == ["train"]
-    assert flame.locator(".found").inner_text() == "83.3 % in 1 name"
+    assert flame.locator(".found").inner_text() == "83% in 1 name"
     flame.locator("input[type=search]").fill("")
 
 
@@ -130,7 +130,7 @@ def test_a_click_zooms_and_the_tip_says_what_the_path_took(tab, flame):
     place = box["x"] + load["x"] + load["width"] / 2, box["y"] + 18 * load["level"] + 9
     tab.mouse.move(*place)
     assert flame.locator(".tip").inner_text().splitlines() == [
-        "load", "200 ns, 11.1 % of rank 0 (70): main", "11.1 % of step",
+        "load", "200 ns, 11% of rank 0 (70): main", "11% of step",
         "self 200 ns · 10 calls, 20 ns each",
     ]  # fmt: skip
     tab.mouse.click(*place)

@@ -309,5 +309,5 @@ def test_times_are_parsed_and_written():
     given = {"1.5": 1_500_000_000, "2s": 2_000_000_000, "20ms": 20_000_000, "7us": 7000, "5ns": 5}
     assert {word: parse_duration(word) for word in given} == given
     assert [duration(ns) for ns in (0, 999, 1000, 1234567, 2.5e9)] == [
-        "0 ns", "999 ns", "1.000 us", "1.235 ms", "2.500 s",
+        "0 ns", "999 ns", "1.00 us", "1.23 ms", "2.50 s",
     ]  # fmt: skip

@@ -68,7 +68,7 @@ class StatsRow(RangeName):
     max: float  #: the longest call
     threads: int  #: how many threads it ran in
     overhead: float  #: the recorder's part of `total`
-    typical: float  #: the mean of the calls without `outliers`, within 0.4 %
+    typical: float  #: the mean of the calls without `outliers`, within 0.4%
     outliers: int  #: calls longer than 3 p50, 2 p75 and 10 us; 0 where calls are nested
     outlier_total: float  #: their time
     warmup: int  #: outliers among the first 16 calls of a thread

@@ -139,7 +139,7 @@ class Standings(Result):
     block: int  #: steps that are taken together, as neighbours are alike
     blocks: int  #: how many such blocks there are; 0: too few steps
     needed: float  #: standard errors above zero from which on a rank stands out
-    half: float  #: standard errors on each side that hold the mean with 95 % probability
+    half: float  #: standard errors on each side that hold the mean with 95% probability
 
 
 class Collective(Row):

@@ -10,7 +10,7 @@ from typing import Any
 from nvspan.answers.compare import ONE_RUN, SURE, compare, compare_steps
 from nvspan.answers.finding import MEASURED, UNKNOWN, Finding
 from nvspan.recording import Recording
-from nvspan.recording.time_text import duration, percent
+from nvspan.recording.time_text import duration, exact_percent, percent
 
 _CHANGE = 0.05
 _LEAST_PART = 0.05  # of the longest range, for another one to be named
@@ -58,7 +58,7 @@ def _of_steps(rows: Sequence[dict[str, Any]]) -> list[Finding]:
              and row["verdict"] in (verdict, "same") and sign * row["of_step"] > 0.01]  # fmt: skip
     moved.sort(key=lambda row: -sign * row["of_step"])
     evidence = [_means(whole), _limits(whole)]
-    evidence += [f"'{row['label']}' {_means(row)} ({percent(row['of_step'], '+.1f')} of the step)"
+    evidence += [f"'{row['label']}' {_means(row)} ({percent(row['of_step'], '+')} of the step)"
                  for row in moved[:_MOST_NAMED]]  # fmt: skip
     evidence += [f"the phase '{row['label']}' is {row['verdict']}" for row in phases
                  if row["verdict"] in ("new", "gone") and row["kind"] == "step_cpu"]  # fmt: skip
@@ -68,7 +68,7 @@ def _of_steps(rows: Sequence[dict[str, Any]]) -> list[Finding]:
 
 
 def _change(row: dict[str, Any]) -> str:
-    return percent(row["change"], "+.1f")
+    return percent(row["change"], "+")
 
 
 def _means(row: dict[str, Any]) -> str:
@@ -83,6 +83,6 @@ def _limits(row: dict[str, Any]) -> str:
     if row["low"] is None:
         return f"there is too little to tell how sure that is, {of}"
     return (
-        f"between {percent(row['low'], '+.1f')} and {percent(row['high'], '+.1f')} with a "
-        f"confidence of {percent(SURE, 'g')}, {of}"
+        f"between {percent(row['low'], '+')} and {percent(row['high'], '+')} with a "
+        f"confidence of {exact_percent(SURE)}, {of}"
     )

@@ -65,7 +65,7 @@ class Changes(Frame, list[dict[str, Any]]):
                 row["label"],
                 mean(row["before"]),
                 mean(row["after"]),
-                percent(row["change"], "+.1f"),
+                percent(row["change"], "+"),
                 row["verdict"],
             )
             for row in self

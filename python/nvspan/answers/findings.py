@@ -120,7 +120,7 @@ def _of_recorder(stats: Stats) -> Iterator[Finding]:
             calls = f"{duration(row.total)} in {row.calls} calls"
             yield Finding(
                 "overhead", f"the recording itself is a part of what '{name}' takes", LIKELY,
-                [f"about {percent(spent, '.0f')} of {calls}"],
+                [f"about {percent(spent)} of {calls}"],
                 "record fewer ranges within it: a lower level, or --domain",
                 spent * row.total / whole,
             )  # fmt: skip
@@ -164,7 +164,7 @@ def _of_phase(steps: Steps, waiting: Waiting | None) -> Iterator[Finding]:
     part = spent / typical.duration
     if phase != OTHER and part > _MOST:
         yield Finding(
-            "phase", f"'{printable(phase)}' takes {percent(part, '.0f')} of the typical step",
+            "phase", f"'{printable(phase)}' takes {percent(part)} of the typical step",
             MEASURED, [f"{duration(spent)} of {duration(typical.duration)}"],
             _ADVICE["data" if phase == "data wait" else "cpu"], part,
         )  # fmt: skip
@@ -237,7 +237,7 @@ def _of_trend(steps: Steps) -> Iterator[Finding]:
     way = "slower" if change > 0 else "faster"
     evidence = [
         f"the median goes from {duration(before)} in the first third to {duration(after)} in the "
-        f"last ({percent(change, '+.0f')}), {sure:.1f} deviations from chance"
+        f"last ({percent(change, '+')}), {sure:.1f} deviations from chance"
     ]
     changes = {phase: _thirds(steps, phase) for phase in steps.phases}
     phase, most = max(changes.items(), key=lambda item: item[1] * (1 if change > 0 else -1))
@@ -275,7 +275,7 @@ def _of_other(steps: Steps, found: dict[str, Any] | None) -> Iterator[Finding]:
     part = spent / typical.duration if typical.duration else 0.0
     if part > _OTHER and len(steps.phases) > 1:
         yield Finding(
-            "other", f"{percent(part, '.0f')} of the typical step is in no phase", MEASURED,
+            "other", f"{percent(part)} of the typical step is in no phase", MEASURED,
             [f"{duration(spent)} of {duration(typical.duration)}" + " of the GPU" * of_gpu],
             "put a range around it, and give it with --phases, to see what it is", part,
         )  # fmt: skip
@@ -290,7 +290,7 @@ def _of_modules(modules: Modules) -> Iterator[Finding]:
         if top["share"] >= _LARGE:
             unit = "of the GPU's time in a step" if modules.has_gpu else "of the step"
             yield Finding(
-                "module", f"'{printable(top['path'])}' takes {percent(top['share'], '.0f')} {unit}",
+                "module", f"'{printable(top['path'])}' takes {percent(top['share'])} {unit}",
                 MEASURED, [_times(top, modules)], cost=top["share"],
             )  # fmt: skip
     for model in modules.models:

@@ -29,7 +29,7 @@ from nvspan.cli.common.reading import (
 from nvspan.recording.label import matches
 from nvspan.recording.losses import damage_lines
 from nvspan.recording.steps import OTHER
-from nvspan.recording.time_text import duration, percent
+from nvspan.recording.time_text import duration, exact_percent, percent
 from nvspan.report import emptiness, render, text
 from nvspan.report.narrow import fitted, width_of
 from nvspan.report.progress import Progress
@@ -58,7 +58,7 @@ _COLORS = {"slower": "31", "faster": "32", "unsure": "33"}
 def _certainty(given: str) -> float:
     value = percentage(given)
     if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"must lie between 0 % and 100 %, not {given!r}")
+        raise argparse.ArgumentTypeError(f"must lie between 0% and 100%, not {given!r}")
     return value
 
 
@@ -71,14 +71,14 @@ def _two_names(given: str) -> list[str]:
 
 def _cells(row: dict[str, Any]) -> list[str]:
     both = (row["before"], row["after"])
-    low, high = (percent(row[key], "+.1f") for key in ("low", "high"))
+    low, high = (percent(row[key], "+") for key in ("low", "high"))
     limits = f"{low} .. {high}" if low else ""
     return [
         *("" if side is None else str(side["calls"]) for side in both),
         *("" if side is None else duration(side["mean"]) for side in both),
-        percent(row["change"], "+.1f"),
+        percent(row["change"], "+"),
         limits,
-        percent(row["confidence"]),
+        exact_percent(round(row["confidence"], 3)),
         row["verdict"],
         text.printable(row["label"]),
     ]
@@ -217,7 +217,7 @@ def _blocks(
 ) -> tuple[list[str], dict[int, str]]:
     """The tables of steps and ranges as lines, and the colors of lines."""
     headings = [f"{figure} {name}" for figure in ("calls", "mean") for name in called]
-    headings += ["change", f"{percent(options.confidence, 'g')} limits", "confidence", "verdict"]
+    headings += ["change", f"{exact_percent(options.confidence)} limits", "confidence", "verdict"]
     lines: list[str] = []
     colors: dict[int, str] = {}
     least = ["confidence", *headings[:2], headings[5]]
@@ -242,7 +242,7 @@ def _ending(
     rows: Sequence[dict[str, Any]],
 ) -> list[str]:
     slower = sum(row["verdict"] == "slower" for row in rows)
-    said = f"{slower} slower by more than {percent(options.threshold, 'g')}"
+    said = f"{slower} slower by more than {exact_percent(options.threshold)}"
     ranges = [row for row in rows if "of_step" not in row]
     counts = [sum(row[s]["warmup"] for row in ranges if row[s]) for s in ("before", "after")]
     if any(counts):
@@ -253,7 +253,7 @@ def _ending(
         return [said, f"one run of each: {ONE_RUN}"]
     named = zip(runs, called, strict=True)
     counted = [f"{count} {'run' if count == 1 else 'runs'} of {name}" for count, name in named]
-    sure = percent(options.confidence, "g")
+    sure = exact_percent(options.confidence)
     return [said, f"{' and '.join(counted)}; all limits hold at once with {sure}"]
 
 

@@ -29,7 +29,7 @@ class ManyRecordings:
     """The recordings of one job, reduced to one summary. Made by `nvspan.read_many`.
 
     All figures are integers that were added: they are the same for any order of the files, any
-    executor and number of workers. Percentiles are of the merged histogram, within 0.4 % of a
+    executor and number of workers. Percentiles are of the merged histogram, within 0.4% of a
     value that was measured. Times of several machines are by their wall clocks.
 
     Attributes:

@@ -159,7 +159,7 @@ class Recording(OpenedFiles):
         """Calls, total, self time, mean, deviation, extremes and quantiles of each range.
 
         One pass over the recording, with memory for the names alone. Unclosed ranges are counted
-        and in no other number; percentiles are the nearest rank, from a histogram: within 0.4 %.
+        and in no other number; percentiles are the nearest rank, from a histogram: within 0.4%.
         `Stats` says what each figure is.
 
         Args:

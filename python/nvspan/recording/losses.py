@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from nvspan import _reader
 from nvspan.recording.clock import zero
-from nvspan.recording.time_text import duration
+from nvspan.recording.time_text import offset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def window_lines(recording: OpenedFiles, losses: Sequence[Loss]) -> list[str]:
             where = "threads that recorded nothing"
         count = "events" if loss.count is None else counted(loss.count, "event")
         lines.append(
-            f"  {count} of {where}, from {duration(loss.begin - origin)} to "
-            f"{duration(loss.end - origin)}: {loss.reason}"
+            f"  {count} of {where}, from {offset(loss.begin - origin)} to "
+            f"{offset(loss.end - origin)}: {loss.reason}"
         )
     if len(losses) > MOST_WINDOWS:
         lines.append(f"  ... and {len(losses) - MOST_WINDOWS} more")

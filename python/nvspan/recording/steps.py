@@ -102,7 +102,7 @@ class Steps(Frame):
     ==================  ========================================================================
 
     A step is not typical where its duration is further from the median of the later half of its
-    thread's steps than 5 standard deviations, estimated by the median distance, and than 25 %.
+    thread's steps than 5 standard deviations, estimated by the median distance, and than 25%.
     Steps that lead and are longer are warm-up, others are outliers. Of a thread with fewer than 5
     steps all are typical.
 

@@ -5,20 +5,32 @@
 from __future__ import annotations
 
 import time
+from typing import Literal
 
 _UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3))
 
 
 def duration(ns: float) -> str:
-    """Nanoseconds with three decimals of the largest unit that fits.
+    """Nanoseconds with three significant digits, as whole ones below a microsecond.
 
-    >>> duration(1234567)
-    '1.235 ms'
+    >>> duration(1234567), duration(999_600), duration(999), duration(1_234_567_000_000)
+    ('1.23 ms', '1.00 ms', '999 ns', '1235 s')
     """
     for unit, size in _UNITS:
-        if abs(ns) >= size:
-            return f"{ns / size:.3f} {unit}"
+        value = ns / size
+        if abs(value) >= 0.9995:
+            decimals = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+            return f"{value:.{decimals}f} {unit}"
     return f"{ns:.0f} ns"
+
+
+def offset(ns: float) -> str:
+    """A time since the start of a recording, in s, to a microsecond.
+
+    >>> offset(1_234_567_890), offset(100_000_000_000)
+    ('1.234568 s', '100 s')
+    """
+    return f"{ns / 1e9:.6f}".rstrip("0").rstrip(".") + " s"
 
 
 def age(ns: float) -> str:
@@ -33,13 +45,25 @@ def age(ns: float) -> str:
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1e3:.0f} ms"
 
 
-def percent(share: float | None, form: str = ".1f") -> str:
-    """A share of 1 as text, nothing for None.
+def percent(share: float | None, sign: Literal["", "+"] = "") -> str:
+    """A share of 1 in percent: whole, with one decimal below 10; nothing for None.
 
-    >>> percent(0.1234), percent(0.05, "+.1f"), percent(0.5, ".0f")
-    ('12.3 %', '+5.0 %', '50 %')
+    >>> percent(0.1234), percent(0.05, "+"), percent(0.0996), percent(0.0), percent(1.0)
+    ('12%', '+5.0%', '10%', '0%', '100%')
     """
-    return "" if share is None else f"{100 * share:{form}} %"
+    if share is None:
+        return ""
+    value = 100 * share
+    return f"{value:{sign}.{int(0 < abs(value) < 9.95)}f}%"
+
+
+def exact_percent(share: float) -> str:
+    """A share of 1 that somebody has chosen, in percent, with the digits that it was given.
+
+    >>> exact_percent(0.95), exact_percent(0.001)
+    ('95%', '0.1%')
+    """
+    return f"{100 * share:g}%"
 
 
 def moment(ns: int, form: str, *, local: bool = False) -> str:

@@ -12,7 +12,7 @@ from nvspan.recording import Recording
 from nvspan.recording.label import matches
 from nvspan.recording.losses import counted, has_events
 from nvspan.recording.nearest import nearest
-from nvspan.recording.time_text import duration
+from nvspan.recording.time_text import offset
 from nvspan.report.device_join import GROUPS
 from nvspan.report.text import printable
 
@@ -87,9 +87,9 @@ def selection(
         return empty
     if timed:
         stats = whole.stats()
-        begin = "its start" if start is None else duration(start)
-        end = "its end" if stop is None else duration(stop)
-        lasts = duration(stats.last - min(p.start for p in whole.processes))
+        begin = "its start" if start is None else offset(start)
+        end = "its end" if stop is None else offset(stop)
+        lasts = offset(stats.last - min(p.start for p in whole.processes))
         sentences.append(
             f"no selected range begins between {begin} and {end}; the last range ends at {lasts}"
         )

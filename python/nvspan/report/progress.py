@@ -47,7 +47,7 @@ class Progress:
                 shown = f"{time.monotonic() - begin:.0f} s"
             else:
                 full = round(self._part * _WIDTH)
-                shown = f"[{'#' * full}{'.' * (_WIDTH - full)}] {self._part * 100:3.0f} %"
+                shown = f"[{'#' * full}{'.' * (_WIDTH - full)}] {self._part:4.0%}"
             sys.stderr.write(f"\r\x1b[Knvspan: {self._what} {shown}")
             sys.stderr.flush()
         if wait == _INTERVAL:

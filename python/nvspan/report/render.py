@@ -65,7 +65,7 @@ def _cell(row: Row, column: str, by: str) -> str:
         return f"{row.warmup} in {duration(row.warmup_total)}" if row.warmup else ""
     if column == "overhead":
         part = row.overhead_share
-        return f"! {percent(min(part, 1), '.0f')}" if part > OVERHEAD_LIMIT else ""
+        return f"! {percent(min(part, 1))}" if part > OVERHEAD_LIMIT else ""
     if column in TIMES:
         return time_cell(getattr(row, column) if row.calls else None)
     return str(getattr(row, column))

@@ -43,7 +43,7 @@ def unpacked(packed: bytes) -> Counter[int]:
 
 
 def duration(bucket: int) -> float:
-    """The duration in ns that represents a bucket: within 0.4 % of each in it."""
+    """The duration in ns that represents a bucket: within 0.4% of each in it."""
     octave, place = divmod(bucket, _IN_AN_OCTAVE)
     if octave < _EXACT:
         return math.floor(math.ldexp(1 + place / _IN_AN_OCTAVE, octave))

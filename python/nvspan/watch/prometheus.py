@@ -68,7 +68,7 @@ class PrometheusCollector:
         match: patterns with ``*`` and ``?`` of the ranges and marks that are wanted, each of a name
             or "domain:name"; None: all. Every name is a time series for each bucket.
         buckets: where the buckets end, in seconds; None: 22 of them from 10 us to 100 s. A duration
-            within 0.4 % of such an end may count on its other side.
+            within 0.4% of such an end may count on its other side.
 
     Raises:
         TypeError: a target is neither a process id nor a path, or `match` is one text.

@@ -3,6 +3,7 @@
 
 #include "core/text/number_text.hpp"
 
+#include <cinttypes>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -95,6 +96,27 @@ bool add_real(LineBuffer& line, float value) {
   if (!std::isfinite(value)) return false;
   line.add(NumberText(value).view());
   return true;
+}
+
+DurationText::DurationText(std::uint64_t ns) {
+  std::uint64_t size = 1'000'000'000;
+  for (const char* const unit : {"s", "ms", "us"}) {
+    if (ns >= size - size / 2000) {  // 999.5 us is 1.00 ms
+      unit_ = unit;
+      break;
+    }
+    size /= 1000;
+  }
+  std::uint64_t digit = size > 1 ? size / 100 : 1;  // the value of the last one
+  int decimals = size > 1 ? 2 : 0;
+  for (; decimals > 0 && ns >= 1000 * digit - digit / 2; --decimals) digit *= 10;
+  const std::uint64_t rounded = (ns + digit / 2) / digit, per_unit = size / digit;
+  int length = std::snprintf(number_, sizeof number_, "%" PRIu64, rounded / per_unit);
+  if (decimals > 0) {
+    length += std::snprintf(number_ + length, sizeof number_ - static_cast<std::size_t>(length),
+                            ".%0*" PRIu64, decimals, rounded % per_unit);
+  }
+  length_ = static_cast<std::size_t>(length);
 }
 
 const char* not_finite_name(double value) {

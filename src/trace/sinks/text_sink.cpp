@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t time_columns = 11;
 constexpr std::size_t second_columns = 4;
-constexpr std::size_t duration_columns = 11;
+constexpr std::size_t duration_columns = 9;
 constexpr std::size_t pid_columns = 8;
 constexpr std::size_t thread_columns = 14;  // with a space before it and one after it
 constexpr std::size_t tree_column = time_columns + duration_columns + pid_columns + thread_columns;

@@ -42,7 +42,7 @@ def _cell(column: str, value: object) -> str:
         if column in _TIMES:
             return duration(value)
         if column in _PARTS:
-            return f"{value:.1f} %"
+            return percent(value / 100)
         if isinstance(value, float):
             return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
         return f"{value:,}" if "__" in column else str(value)
@@ -123,5 +123,5 @@ def compared(rows: Sequence[ComparedRow]) -> tuple[list[str], list[list[str]]]:
             columns += both
         if name == "mean":
             headings.append("change")
-            columns.append([percent(row.change, "+.1f") for row in rows])
+            columns.append([percent(row.change, "+") for row in rows])
     return headings, [list(line) for line in zip(*columns, strict=True)]

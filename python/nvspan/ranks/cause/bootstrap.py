@@ -13,7 +13,7 @@ _MOST_BLOCKS = 60  # a job's steps are cut into at most so many
 
 
 class Estimate:
-    """A mean, and the interval that holds it with 95 % probability.
+    """A mean, and the interval that holds it with 95% probability.
 
     >>> print(Estimate(2.0, 1.5, 2.5).scaled(10))
     20 +- 5

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nvspan._results.jobs import Standings
 
 # How probable it may be that some rank is named, in some range, where all of them are alike: less
-# than 1 % is left where noise is not as the theory has it (tests/ranks/test_stand_out.py).
+# than 1% is left where noise is not as the theory has it (tests/ranks/test_stand_out.py).
 ALPHA = 0.003
 _WHOLE = 0.6  # the share of it for the whole recording; each half has half of the rest
 _FEWEST_OF_HALF = 20  # steps
@@ -38,7 +38,7 @@ class Delay:
     Attributes:
         rank: The rank's number.
         range: The range, or None for all that the rank does between collectives.
-        ns: ns of a step, with the interval that holds it with 95 % probability.
+        ns: ns of a step, with the interval that holds it with 95% probability.
         error: Its standard error.
         chance: How probable it is at most that some rank stands out as much where all are alike;
             not corrected for the number of ranges that were looked at, as `stands` is.

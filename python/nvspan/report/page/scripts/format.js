@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times, numbers and elements.
 
-/** @param {number} ns */
+/** Three significant digits, as recording/time_text.py writes them. @param {number} ns */
 export function timeText(ns) {
-  for (const [unit, size] of /** @type {[string, number][]} */ ([["s", 1e9], ["ms", 1e6], ["us", 1e3]]))
-    if (Math.abs(ns) >= size) return (ns / size).toFixed(3) + " " + unit;
+  for (const [unit, size] of /** @type {[string, number][]} */ ([["s", 1e9], ["ms", 1e6], ["us", 1e3]])) {
+    const value = ns / size, height = Math.abs(value);
+    if (height >= 0.9995)
+      return (height < 999.5 ? value.toPrecision(3) : value.toFixed(0)) + " " + unit;
+  }
   return Math.round(ns) + " ns";
 }
 
 /** @param {number} share of 1 */
-export const percentText = share => (100 * share).toFixed(1) + " %";
+export const percentText = share => (100 * share).toFixed(share && Math.abs(share) < 0.0995 ? 1 : 0) + "%";
 
 /** @param {number} count */
 export const countText = count => count.toLocaleString("en-US");

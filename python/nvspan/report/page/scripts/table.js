@@ -45,7 +45,7 @@ export class RangeTable {
   text(value, column) {
     if (value === null) return "";
     if (column === "share" || column === "gpu_share") return percentText(Number(value));
-    if (column === "overhead") return Number(value) > FLAGGED ? `! ${Math.min(Math.round(100 * Number(value)), 100)} %` : "";
+    if (column === "overhead") return Number(value) > FLAGGED ? `! ${Math.min(Math.round(100 * Number(value)), 100)}%` : "";
     return this.data.times.includes(column) ? timeText(Number(value)) : String(value);
   }
   fill() {
