@@ -219,6 +219,22 @@ print(len({id(n) for n in found}), found[0] is nvtx, finders)
     assert done.stderr == ""
 
 
+def test_doing_it_again_while_a_thread_imports_it():
+    done = run_plain("""
+import sys, nvspan
+nvspan.install_as_nvtx()
+from nvspan._compat import in_place
+load = in_place._Loader.exec_module
+def meanwhile(self, module):
+    nvspan.install_as_nvtx()
+    load(self, module)
+in_place._Loader.exec_module = meanwhile
+import nvtx
+print(sys.modules["nvtx"] is nvtx, sys.modules["nvtx.colors"] is nvtx.colors)
+""")
+    assert (done.stdout, done.stderr) == ("True True\n", "")
+
+
 def test_after_the_real_one_it_warns_and_serves_later_imports():
     pytest.importorskip("nvtx")
     done = run_plain("""

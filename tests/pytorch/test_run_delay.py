@@ -112,6 +112,7 @@ def test_a_program_that_closes_all_its_files(tmp_path):
 
 @needs_library
 @needs_schedstat
+@pytest.mark.timing  # its two ranks share one core, and the share of a third is not part of it
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs sched_setaffinity")
 def test_a_job_that_shares_its_core(tmp_path):
     run_ranks(PROGRAM, tmp_path)

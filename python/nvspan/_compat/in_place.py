@@ -142,8 +142,11 @@ def _main_spec(name: str) -> ModuleSpec:
 
 
 class _Loader:
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return None
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        # Marked from the start: `install` in another thread must not take it for the real one.
+        module = type(sys)(spec.name)
+        vars(module)[_MARK] = _MODULES[spec.name]
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
@@ -155,7 +158,6 @@ class _Loader:
             if not private or key in ("__all__", "__version__"):
                 names.setdefault(key, value)
         names["__doc__"] = backing.__doc__
-        names[_MARK] = backing.__name__
         names["__getattr__"] = _late_names(name, backing)
         # `import nvtx` alone is enough for nvtx.colors, as it is with the real package.
         for child in _MODULES:
