@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from nvspan._result import Result, Row
 from nvspan._results.jobs import JOB_RESULTS
+from nvspan._results.loops import LOOP_RESULTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -398,6 +399,7 @@ class RecordedThread(Result):
 
 RESULTS = (
     *JOB_RESULTS,
+    *LOOP_RESULTS,
     CallNode,
     CollectiveRow,
     ExactRow,

@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names of ranges as groups: the numbered names of a loop's rounds are one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from nvspan.loops.vocabulary import (
+    COUNTER_WORDS,
+    EVALUATION,
+    STRUCTURE_WORDS,
+    has_word,
+    is_function,
+    is_wait,
+    snake,
+    words_in,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence, Set
+
+    from nvspan._results.loops import LoopName
+
+NO_NAME = "(no name)"
+WAIT, PROFILE, EVALUATES, GIVEN = 1, 2, 4, 8  # traits, as src/reader/loops/traits.hpp has them
+
+# Counts and hexadecimal ids, but not the 4 of "conv4x" or of "v1.4".
+NUMBER = re.compile(
+    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
+    r"|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{6,}\b"
+    r"|(?<![0-9.])\d+(?![0-9.]*[a-zA-Z])"
+)
+_AROUND_NUMBER = re.compile(r"[\s_#:\-.\[\]()/=,]*(#|\bof\b)[\s_#:\-.\[\]()/=,]*")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Ranges that are called alike.
+
+    Attributes:
+        label: their name; of numbered names what is before the number.
+        domain: their domain; None: the default one.
+        pattern: the pattern that takes them, as ``--step`` has it.
+        is_numbered: whether it is of numbered names.
+        traits: WAIT, PROFILE, EVALUATES, GIVEN.
+    """
+
+    label: str
+    domain: str | None
+    pattern: str
+    is_numbered: bool
+    traits: int
+
+
+def group_names(
+    names: Sequence[LoopName], given: Set[tuple[int, int]] = frozenset(), pattern: str = ""
+) -> tuple[list[Group], list[int]]:
+    """The groups, and the group of each of the names; those of the pairs `given` are one group."""
+    rounds = _rounds(names)
+    numbered_keys = {(names[index].domain, label) for index, label in rounds.items()}
+    places: dict[tuple[str | None, str], int] = {}
+    groups: list[Group] = []
+    of_names = []
+    for index, entry in enumerate(names):
+        name = NO_NAME if entry.name is None else entry.name
+        is_given = entry.pair in given
+        key = (pattern, "") if is_given else (entry.domain, rounds.get(index, name))
+        place = places.setdefault(key, len(groups))
+        if place == len(groups):
+            if is_given:
+                one = len(given) == 1
+                label, domain = (name, entry.domain) if one else (pattern, None)
+                groups.append(Group(label, domain, pattern, False, GIVEN))
+            else:
+                label = key[1]
+                numbered = key in numbered_keys
+                traits = (
+                    WAIT * is_wait(label)
+                    | PROFILE * is_function(entry.domain, label)
+                    | EVALUATES * has_word(label, EVALUATION)
+                )
+                groups.append(
+                    Group(label, entry.domain, _pattern(entry.domain, name, index in rounds), numbered,
+                          traits)
+                )  # fmt: skip
+        of_names.append(place)
+    return groups, of_names
+
+
+def _rounds(names: Sequence[LoopName]) -> dict[int, str]:
+    """The names whose numbers count rounds, without the number: iteration12, "Epoch 3/10"."""
+    families: dict[tuple[str | None, str], list[int]] = {}
+    for index, entry in enumerate(names):
+        name = entry.name
+        if name is not None and NUMBER.search(name) and not is_function(entry.domain, name):
+            families.setdefault((entry.domain, NUMBER.sub("#", name)), []).append(index)
+    found: dict[int, str] = {}
+    for (_, family), members in families.items():
+        base = _AROUND_NUMBER.sub(" ", family).strip(" _-:.#/=[(")
+        word = snake(base)
+        counts_rounds = word in COUNTER_WORDS or word.rpartition("_")[2] in COUNTER_WORDS
+        if not counts_rounds:
+            calls = sum(names[index].ranges for index in members) / len(members)
+            is_part = any(each in STRUCTURE_WORDS for each in words_in(base))
+            if len(members) < 3 or is_part or calls > max(2, len(members) / 2):
+                continue
+        elif len(members) < 2:
+            continue
+        found.update(dict.fromkeys(members, base or "#"))
+    return found
+
+
+def _pattern(domain: str | None, name: str, numbered: bool) -> str:
+    parts = NUMBER.split(name) if numbered else [name]
+    text = "*".join(re.sub(r"([*?[])", r"[\1]", part) for part in parts)
+    return f"{domain}:{text}" if domain else text

@@ -1,0 +1,175 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The loop of a run: what a step is, and where the time in and around steps goes."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from nvspan.loops.choosing import CYCLE, GIVEN, Candidate, Choice, Chooser, Strength, unit_of
+from nvspan.loops.groups import GIVEN as GIVEN_TRAIT
+from nvspan.loops.groups import PROFILE, group_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence, Set
+
+    from nvspan._reader import LoopSteps, RecordingHandle
+    from nvspan._results import RecordedThread
+    from nvspan._results.loops import (
+        LoopGaps,
+        LoopSelf,
+        LoopThread,
+        LoopTiny,
+        LoopTree,
+        LoopWait,
+    )
+
+_MOST_SELF, _MOST_TINY = 16, 3
+
+
+class Loop:
+    """Which range of a recording is a step, and the ranges as columns.
+
+    Attributes:
+        choice: what a step is; None: there are no steps, and `steps` is the whole run as one.
+        steps: the single steps, and what is asked of all of them.
+        loops: the ranges as columns, for what is not here.
+        main_thread: the process's main thread, a row of `Recording.threads`.
+        loop_thread: the one whose loop counts: that one, or the busiest where that mostly waits.
+        is_profile: whether there are calls of a profile.
+        begin, end: of all closed ranges of the CPU, ns.
+        ranges: how many there are.
+        unclosed: ranges that did not end.
+    """
+
+    def __init__(
+        self,
+        handle: RecordingHandle,
+        given: Set[tuple[int, int]] = frozenset(),
+        pattern: str = "",
+    ) -> None:
+        """`given` are the pairs of domains and names that are steps; empty: the best are chosen."""
+        from nvspan import _reader
+
+        self.loops = loops = _reader.Loops(handle)
+        names = loops.names()
+        groups, of_names = group_names(names, given, pattern)
+        loops.nest(of_names, [g.label for g in groups], [g.traits for g in groups])
+        self.begin, self.end, self.unclosed = loops.begin, loops.end, loops.unclosed
+        self.ranges = sum(name.ranges for name in names)
+        self.is_profile = any(group.traits & PROFILE for group in groups)
+        self._threads = _reader.threads(handle)
+        self.main_thread, self.loop_thread = _main_threads(
+            loops.threads(), self._threads, self.span
+        )
+        self.choice: Choice | None
+        self.steps: LoopSteps
+        self.choice, self.steps = self._choose(Chooser(loops, groups, self.loop_thread), given)
+
+    @property
+    def span(self) -> int:
+        """From the beginning of the first range to the end of the last, ns."""
+        return self.end - self.begin
+
+    def thread_name(self, thread: int) -> str:
+        """What a thread is called: its name, or "thread" and its number."""
+        return _thread_label(self._threads[thread])
+
+    @cached_property
+    def tree(self) -> LoopTree:
+        """Where the time of the steps goes; without steps, that of the main thread."""
+        return self.steps.tree()
+
+    @cached_property
+    def gaps(self) -> LoopGaps:
+        """The time between steps, and before and after them. Not without steps."""
+        return self.steps.gaps(self.loop_thread)
+
+    @cached_property
+    def waits(self) -> list[LoopWait]:
+        """The waits on the steps' thread, by name; without steps, on the main thread."""
+        return self.steps.waits(self.main_thread if self.choice is None else -1)
+
+    @cached_property
+    def self_times(self) -> list[LoopSelf]:
+        """The groups with the largest self times on the main thread, the largest first."""
+        return self.loops.self_times(self.main_thread, _MOST_SELF)
+
+    @cached_property
+    def tiny(self) -> list[LoopTiny]:
+        """The three groups with the most ranges, where there are 1000 or more."""
+        return self.loops.tiny(_MOST_TINY)
+
+    def _choose(
+        self, chooser: Chooser, given: Set[tuple[int, int]]
+    ) -> tuple[Choice | None, LoopSteps]:
+        if given:
+            chosen = next((c for c in chooser.all if c.group.traits & GIVEN_TRAIT), None)
+            return self._of(chooser, chosen, GIVEN) if chosen else self._whole()
+        best = chooser.best()
+        if best is None or best[0].strength == Strength.COARSE:  # epochs whose rounds have no range
+            cycle = self.loops.cycle(self.loop_thread, -1 if best is None else best[0].place)
+            if cycle is not None:
+                return self._of_cycle(chooser, *cycle)
+        best = best or chooser.fallback()
+        return self._of(chooser, *best) if best else self._whole()
+
+    def _of(self, chooser: Chooser, chosen: Candidate, why: str) -> tuple[Choice, LoopSteps]:
+        steps = self.loops.steps(chosen.place)
+        overlapping = chosen.overlapping and steps.peak > 1
+        return Choice(
+            chosen.label,
+            chosen.group.pattern,
+            why,
+            len(steps.start),
+            overlapping,
+            unit_of(chosen.label, overlapping),
+            chooser.next_best(chosen),
+            steps.evaluation,
+        ), steps
+
+    def _of_cycle(
+        self, chooser: Chooser, members: Sequence[str], steps: LoopSteps
+    ) -> tuple[Choice, LoopSteps]:
+        label = " -> ".join(members[:4]) + (" ..." if len(members) > 4 else "")
+        other = chooser.next_best(None)
+        return Choice(
+            label, "", CYCLE, len(steps.start), False, "step", other, 0, tuple(members)
+        ), steps
+
+    def _whole(self) -> tuple[None, LoopSteps]:
+        return None, self.loops.whole(self.main_thread)
+
+
+def _thread_label(thread: RecordedThread) -> str:
+    return thread.name or f"thread {thread.tid}"
+
+
+def _main_threads(
+    used: Sequence[LoopThread], threads: Sequence[RecordedThread], span: int
+) -> tuple[int, int]:
+    """The main thread (called main, or the process's first), and the one whose loop counts."""
+    if not used:
+        return 0, 0
+    labels = {row.thread: _thread_label(threads[row.thread]) for row in used}
+    main = next(
+        row
+        for test in (
+            lambda row: re.match("main", labels[row.thread], re.IGNORECASE),
+            lambda row: threads[row.thread].tid == threads[row.thread].pid,
+            lambda row: "main" in labels[row.thread].lower(),
+            lambda row: True,
+        )
+        for row in used
+        if test(row)
+    )
+
+    def busy(row: LoopThread) -> int:
+        return max(0, row.covered - row.waiting)
+
+    busiest = max(used, key=busy)
+    serves = main.floating > 0
+    waits = busy(main) < 0.2 * span and busy(busiest) > 2 * busy(main)
+    return main.thread, busiest.thread if waits and not serves else main.thread

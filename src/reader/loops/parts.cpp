@@ -1,0 +1,274 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/loops/parts.hpp"
+
+#include "reader/loops/nesting.hpp"
+#include "reader/loops/owners.hpp"
+#include "reader/loops/path_table.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace nvspan::reader {
+namespace {
+
+class TreeBuilder {
+ public:
+  TreeBuilder(const LoopRanges& ranges, const LoopSteps& steps)
+      : ranges_(ranges), steps_(steps), owners_(owners_of(ranges, steps)) {}
+
+  LoopTree build() {
+    tree_.is_followed = steps_.kind == LoopSteps::Kind::ranges && steps_.is_floating;
+    tree_.doubtful = owners_.doubtful;
+    order_rows();
+    find_paths();
+    take_times();
+    sum_up();
+    tell_parts();
+    if (!overlaps_ && steps_.size() > 1 && 20 * tree_.unnamed > tree_.total) place_unnamed();
+    return std::move(tree_);
+  }
+
+ private:
+  static constexpr std::uint32_t no_path = PathTable::root;
+  bool is_whole() const { return steps_.kind == LoopSteps::Kind::whole; }
+
+  // The ranges within steps, by step and start where steps overlap.
+  void order_rows() {
+    for (RangeRow row = 0; row < ranges_.size(); ++row) {
+      if (owners_.step[row] == Owners::none) continue;
+      rows_.push_back(row);
+      overlaps_ = overlaps_ || ranges_.is_floating(row);
+    }
+    overlaps_ = !is_whole() && (overlaps_ || run_at_once());
+    if (!tree_.is_followed) return;
+    const auto precedes = [&](RangeRow a, RangeRow b) {
+      if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
+      if (ranges_.start[a] != ranges_.start[b]) return ranges_.start[a] < ranges_.start[b];
+      return ranges_.end[a] > ranges_.end[b];
+    };
+    std::stable_sort(rows_.begin(), rows_.end(), precedes);
+    parents_.resize(rows_.size(), no_range);
+    NestingStack stack(ranges_);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      stack.enter(rows_[i], owners_.step[rows_[i]]);
+      parents_[i] = stack.parent();
+    }
+  }
+  // Whether steps of several threads overlap each other.
+  bool run_at_once() const {
+    std::int64_t end = ranges_.first;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      if (steps_.start[i] < end) return true;
+      end = std::max(end, steps_.end[i]);
+    }
+    return false;
+  }
+  RangeRow parent_of(std::size_t place) const {
+    const RangeRow row = rows_[place];
+    const RangeRow parent = parents_.empty() ? ranges_.parent[row] : parents_[place];
+    if (parent == no_range || owners_.step[parent] != owners_.step[row]) return no_range;
+    return parent;
+  }
+
+  // f directly within f is f.
+  void find_paths() {
+    path_.resize(ranges_.size(), no_path);
+    is_inner_.resize(rows_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const RangeRow row = rows_[i], parent = parent_of(i);
+      const std::uint32_t group = ranges_.group[row];
+      if (parent == no_range) {
+        top_.push_back(row);
+        path_[row] = paths_.within(PathTable::root, group);
+      } else if (paths_.group(path_[parent]) == group) {
+        path_[row] = path_[parent];
+        is_inner_[i] = 1;
+      } else {
+        path_[row] = paths_.within(path_[parent], group);
+      }
+    }
+  }
+
+  // Siblings may overlap each other where steps do: covered time counts. What occurs once a step
+  // cannot overlap itself: its time is exact whoever the owner is.
+  void take_times() {
+    times_.resize(rows_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (is_inner_[i] == 0) times_[i] = ranges_.duration(rows_[i]);
+    }
+    if (!overlaps_) return;
+    std::vector<std::uint64_t> calls(paths_.size());
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t i = 0; i < rows_.size(); ++i) {
+      if (is_inner_[i] != 0) continue;
+      ++calls[path_[rows_[i]]];
+      order.push_back(i);
+    }
+    const auto lane_of = [&](std::uint32_t place) {
+      return std::uint64_t{path_[rows_[place]]} << 32 | owners_.step[rows_[place]];
+    };
+    order.erase(std::remove_if(order.begin(), order.end(),
+                               [&](std::uint32_t place) {
+                                 return calls[path_[rows_[place]]] <= steps_.size();
+                               }),
+                order.end());
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      if (lane_of(a) != lane_of(b)) return lane_of(a) < lane_of(b);
+      return ranges_.start[rows_[a]] < ranges_.start[rows_[b]];
+    });
+    Coverage coverage;
+    for (const std::uint32_t place : order) {
+      const RangeRow row = rows_[place];
+      times_[place] = coverage.add(lane_of(place), ranges_.start[row], ranges_.end[row]);
+    }
+  }
+
+  void sum_up() {
+    tree_.steps.resize(steps_.size());
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      tree_.steps[i] = steps_.end[i] - steps_.start[i];
+      tree_.total += tree_.steps[i];
+    }
+    tree_.self = tree_.steps;
+    if (overlaps_) {
+      std::stable_sort(top_.begin(), top_.end(), [&](RangeRow a, RangeRow b) {
+        if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
+        return ranges_.start[a] < ranges_.start[b];
+      });
+    }
+    Coverage coverage;
+    for (const RangeRow row : top_) {
+      const std::uint32_t step = owners_.step[row];
+      tree_.self[step] -= overlaps_ ? coverage.add(step, ranges_.start[row], ranges_.end[row])
+                                    : ranges_.duration(row);
+    }
+    for (std::int64_t& self : tree_.self) {
+      self = std::max<std::int64_t>(0, self);
+      tree_.unnamed += self;
+    }
+    all_.resize(paths_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      LoopPart& part = all_[path_[rows_[i]]];
+      ++part.calls;
+      part.total += times_[i];
+    }
+    for (std::uint32_t path = 0; path < all_.size(); ++path) {
+      all_[path].group = paths_.group(path);
+      all_[path].self += all_[path].total;
+      const std::uint32_t parent = paths_.parent(path);
+      if (parent != PathTable::root) all_[parent].self -= all_[path].total;
+    }
+  }
+
+  // The largest parts and what is around them, level by level.
+  void tell_parts() {
+    std::vector<std::uint32_t> by_total(all_.size());
+    std::iota(by_total.begin(), by_total.end(), std::uint32_t{0});
+    std::stable_sort(by_total.begin(), by_total.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return all_[a].total > all_[b].total;
+    });
+    std::vector<std::uint32_t> level(all_.size());  // 0: it is not told
+    for (std::size_t i = 0; i < std::min(by_total.size(), most_parts); ++i) mark(by_total[i], level);
+    std::vector<std::uint32_t> told;
+    for (std::uint32_t path = 0; path < all_.size(); ++path) {
+      if (level[path] != 0) told.push_back(path);
+    }
+    std::vector<std::uint32_t> place(all_.size(), LoopPart::none);
+    std::stable_sort(told.begin(), told.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return level[a] < level[b]; });
+    for (auto at = told.begin(); at != told.end();) {
+      const auto end = std::find_if(at, told.end(), [&](std::uint32_t path) {
+        return level[path] != level[*at];
+      });
+      const auto key_of = [&](std::uint32_t path) {
+        const std::uint32_t parent = paths_.parent(path);
+        return std::make_pair(parent == PathTable::root ? 0 : place[parent], all_[path].group);
+      };
+      std::sort(at, end,
+                [&](std::uint32_t a, std::uint32_t b) { return key_of(a) < key_of(b); });
+      for (; at != end; ++at) {
+        place[*at] = static_cast<std::uint32_t>(at - told.begin());
+      }
+    }
+    for (const std::uint32_t path : told) {
+      LoopPart part = all_[path];
+      const std::uint32_t parent = paths_.parent(path);
+      if (parent != PathTable::root) part.parent = place[parent];
+      tree_.parts.push_back(std::move(part));
+    }
+    if (!is_whole() && steps_.size() > 1) fill_series(by_total, place);
+  }
+  void mark(std::uint32_t path, std::vector<std::uint32_t>& level) const {
+    std::vector<std::uint32_t> chain;
+    for (; path != PathTable::root && level[path] == 0; path = paths_.parent(path)) {
+      chain.push_back(path);
+    }
+    std::uint32_t above = path == PathTable::root ? 0 : level[path];
+    for (auto one = chain.rbegin(); one != chain.rend(); ++one) level[*one] = ++above;
+  }
+  void fill_series(const std::vector<std::uint32_t>& by_total,
+                   const std::vector<std::uint32_t>& place) {
+    std::vector<core::LargeVector<std::int64_t>*> series(all_.size());
+    for (std::size_t i = 0; i < std::min(by_total.size(), most_series); ++i) {
+      LoopPart& part = tree_.parts[place[by_total[i]]];
+      part.series.resize(steps_.size());
+      series[by_total[i]] = &part.series;
+    }
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (auto* const into = series[path_[rows_[i]]]) (*into)[owners_.step[rows_[i]]] += times_[i];
+    }
+  }
+
+  // Between which outermost parts of the step most of its unnamed time is.
+  void place_unnamed() {
+    std::stable_sort(top_.begin(), top_.end(), [&](RangeRow a, RangeRow b) {
+      if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
+      return ranges_.start[a] < ranges_.start[b];
+    });
+    PathTable places;  // of (after, before)
+    std::vector<std::int64_t> times;
+    const auto add = [&](std::uint32_t after, std::uint32_t before, std::int64_t time) {
+      const std::uint32_t place = places.within(after, before);
+      if (place == times.size()) times.push_back(0);
+      times[place] += std::max<std::int64_t>(0, time);
+    };
+    for (std::size_t i = 0; i < top_.size(); ++i) {
+      const RangeRow row = top_[i];
+      const std::uint32_t step = owners_.step[row];
+      const bool is_first = i == 0 || owners_.step[top_[i - 1]] != step;
+      const bool is_last = i + 1 == top_.size() || owners_.step[top_[i + 1]] != step;
+      const std::int64_t from = is_first ? steps_.start[step] : ranges_.end[top_[i - 1]];
+      add(is_first ? LoopTree::edge : ranges_.group[top_[i - 1]], ranges_.group[row],
+          ranges_.start[row] - from);
+      if (is_last) add(ranges_.group[row], LoopTree::edge, steps_.end[step] - ranges_.end[row]);
+    }
+    const auto most = std::max_element(times.begin(), times.end());
+    if (most == times.end()) return;
+    if (2 * *most <= std::accumulate(times.begin(), times.end(), std::int64_t{0})) return;
+    const auto place = static_cast<std::uint32_t>(most - times.begin());
+    tree_.unnamed_place = {true, places.parent(place), places.group(place)};
+  }
+
+  const LoopRanges& ranges_;
+  const LoopSteps& steps_;
+  const Owners owners_;
+  bool overlaps_ = false;
+  RangeRows rows_, parents_, top_;
+  core::LargeVector<std::uint32_t> path_;
+  core::LargeVector<std::uint8_t> is_inner_;  // of rows_: the path's range around it counts
+  core::LargeVector<std::int64_t> times_;     // of rows_
+  PathTable paths_;
+  std::vector<LoopPart> all_;  // of each path
+  LoopTree tree_;
+};
+
+}  // namespace
+
+LoopTree build_tree(const LoopRanges& ranges, const LoopSteps& steps) {
+  return TreeBuilder(ranges, steps).build();
+}
+
+}  // namespace nvspan::reader

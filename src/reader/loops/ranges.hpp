@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The closed ranges of the CPU as columns, nested by time.
+
+#pragma once
+
+#include "core/memory/large_pages.hpp"
+#include "reader/file/recording.hpp"
+#include "reader/scan/selection.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace nvspan::reader {
+
+using RangeRow = std::uint32_t;
+constexpr RangeRow no_range = std::numeric_limits<RangeRow>::max();
+using RangeRows = core::LargeVector<RangeRow>;
+
+// What the name of a group says, as python/nvspan/loops/groups.py has it.
+enum GroupTrait : std::uint8_t {
+  trait_wait = 1,
+  trait_profile = 2,      // calls of a profile: never steps
+  trait_evaluates = 4,    // steps within it are left out
+  trait_given = 8,        // it is to be the step
+};
+
+// Ranges that are called alike.
+struct LoopGroup {
+  std::string label;
+  std::uint8_t traits = 0;
+  std::uint32_t domain = 0;  // of its first name
+};
+
+// Ranges of one domain and name.
+struct LoopName {
+  std::uint32_t domain = 0;
+  std::int32_t name = no_name;
+  std::uint64_t ranges = 0;
+};
+
+class LoopRanges {
+ public:
+  // Only reads. Throws std::length_error where there are 2^32 or more.
+  LoopRanges(const Recording& recording, const Selection& selection);
+
+  // In the order of domains and names.
+  const std::vector<LoopName>& names() const noexcept { return names_; }
+  std::uint64_t unclosed() const noexcept { return unclosed_; }
+
+  // The group of each name. What follows is known from then on.
+  void nest(const std::vector<std::uint32_t>& group_of_name, std::vector<LoopGroup> groups);
+
+  std::size_t size() const noexcept { return start.size(); }
+  std::int64_t duration(RangeRow row) const { return end[row] - start[row]; }
+  bool has(RangeRow row, std::uint8_t trait) const {
+    return (groups[group[row]].traits & trait) != 0;
+  }
+  bool is_floating(RangeRow row) const { return (flags[row] & floating) != 0; }
+  bool is_backward(RangeRow row) const { return (flags[row] & backward) != 0; }
+  // The rows of a thread: from begin to end.
+  struct Rows {
+    RangeRow begin = 0, end = 0;
+  };
+  Rows rows_of(std::uint32_t thread) const { return of_threads[thread]; }
+  std::int64_t span() const noexcept { return last - first; }
+
+  static constexpr std::uint8_t backward = 1;   // the backward pass of what is called so
+  static constexpr std::uint8_t start_end = 2;  // not pushed and popped
+  static constexpr std::uint8_t elsewhere = 4;  // it ended in another thread
+  // A start/end range of a name that overlaps others of its thread. All others nest, whatever made
+  // them.
+  static constexpr std::uint8_t floating = 8;
+
+  // Columns, by thread, start and, the longest first, end.
+  core::LargeVector<std::int64_t> start, end;
+  core::LargeVector<std::uint32_t> group, thread, depth;
+  RangeRows parent;  // no_range: none, or it is floating
+  core::LargeVector<std::uint8_t> flags;
+  std::vector<LoopGroup> groups;
+  std::vector<Rows> of_threads;  // of each of Recording::threads()
+  std::int64_t first = 0, last = 0;
+
+ private:
+  void sort();
+  void name_sites(const Recording& recording);
+  void find_floating();
+
+  std::vector<LoopName> names_;
+  std::vector<std::uint32_t> name_of_site_;
+  std::uint64_t unclosed_ = 0;
+};
+
+// Adds up the union of intervals, which come lane by lane in the order of their starts.
+class Coverage {
+ public:
+  // What the interval adds.
+  std::int64_t add(std::uint64_t lane, std::int64_t start, std::int64_t end) {
+    if (lane != lane_) {
+      lane_ = lane;
+      end_ = std::numeric_limits<std::int64_t>::min();
+    }
+    const std::int64_t added = std::max<std::int64_t>(0, end - std::max(start, end_));
+    end_ = std::max(end_, end);
+    return added;
+  }
+
+ private:
+  std::uint64_t lane_ = std::numeric_limits<std::uint64_t>::max();
+  std::int64_t end_ = 0;
+};
+
+// How many intervals are open at once.
+struct Concurrency {
+  std::int64_t peak = 0;  // one that ends as another begins does not overlap it
+  double mean = 0;        // while at least one is open
+};
+Concurrency concurrency_of(std::vector<std::int64_t> starts, std::vector<std::int64_t> ends);
+
+// The middle one, or the mean of the two; 0: none. Reorders the values.
+std::int64_t median_of(std::vector<std::int64_t>& values);
+
+}  // namespace nvspan::reader

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a thread waits for, and what the others did meanwhile.
+
+#pragma once
+
+#include "reader/loops/loop_steps.hpp"
+#include "reader/loops/ranges.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace nvspan::reader {
+
+constexpr double least_wait = 0.10;       // of the time, for a wait to be told
+constexpr double least_meanwhile = 0.15;  // of a wait, for another thread to be told
+
+struct LoopMeanwhile {
+  std::uint32_t group = 0;
+  double share = 0;
+  bool ends_it = false;
+};
+
+struct LoopWait {
+  std::uint32_t group = 0;
+  std::uint64_t calls = 0;
+  std::int64_t total = 0;
+  double share = 0;
+  std::int64_t thread = -1;  // -1: none was in a range for long enough
+  std::vector<LoopMeanwhile> meanwhile;
+  bool has_others = false;
+};
+
+// Of a thread while the steps run; without steps, in all of its time.
+std::vector<LoopWait> find_waits(const LoopRanges& ranges, const LoopSteps& steps,
+                                 std::uint32_t thread);
+
+}  // namespace nvspan::reader
