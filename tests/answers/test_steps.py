@@ -76,7 +76,7 @@ def test_graph_replays_belong_to_the_phases_that_their_ranges_are_called_after(l
 def test_the_same_loop_by_torchs_profiler():
     """It saw CUDA's calls: the waiting for the GPU is among them."""
     found = nvspan.read(DATA / "item.json.gz").steps()
-    assert found.step == "ProfilerStep#*"
+    assert found.step == "user_annotation:ProfilerStep"
     assert [row["wait_calls"] for row in found.rows()] == [13] * 6
     limit = steps.limit(found)
     assert limit["bound"] == "synchronising"

@@ -171,18 +171,20 @@ def test_each_thread_has_a_warm_up_of_its_own(tmp_path):
 
 
 def test_the_range_that_repeats_is_the_step_where_none_is_called_so(tmp_path):
-    ranges = [(0, 10_000, "main", "app")]
+    us = 1000
+    ranges = [(0, 10_000 * us, "main", "app")]
     for i in range(6):
         at = 100 + 1000 * i
-        ranges += [(at, at + 900, "turn", "app"), (at + 10, at + 500, "read", "app"),
-                   (at + 20, at + 60, "parse", "app"), (at + 600, at + 800, "write", "disk"),
-                   (at + 620, at + 660, "read", "app")]  # fmt: skip
+        inner = [(0, 900, "turn", "app"), (10, 500, "read", "app"), (20, 60, "parse", "app"),
+                 (600, 800, "write", "disk"), (620, 660, "read", "app")]  # fmt: skip
+        ranges += [((at + a) * us, (at + b) * us, *name) for a, b, *name in inner]
     found = written(tmp_path / "a.nvspan", {1: ranges}).steps()
     assert found.step == "app:turn"
     assert found.phases == ["read", "write", "other"]
     # Only what is directly within a step is a phase: `parse` is in `read`, the second `read` in
     # `write`.
-    assert [row["cpu"] for row in found.rows()] == [{"read": 490, "write": 200, "other": 210}] * 6
+    expected = {"read": 490 * us, "write": 200 * us, "other": 210 * us}
+    assert [row["cpu"] for row in found.rows()] == [expected] * 6
 
 
 def test_recursion_and_steps_in_steps(tmp_path):
@@ -220,7 +222,7 @@ def test_names_that_do_not_exist(tmp_path):
     with pytest.raises(ValueError, match="at most 64 phases"):
         recording.steps(phases=[str(i) for i in range(65)])
     other = written(tmp_path / "b.nvspan", {1: [(0, 10, "once", "app")]})
-    with pytest.raises(ValueError, match="no range repeats 5 times"):
+    with pytest.raises(ValueError, match="no range repeats as the body of a loop"):
         other.steps()
 
 

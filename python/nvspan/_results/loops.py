@@ -61,7 +61,7 @@ class LoopInside(Result):
 
 
 class LoopPart(Result):
-    """The ranges of one path from the step down; one that is directly within its like counts once."""
+    """The ranges of one path from the step down; one directly within its like counts once."""
 
     name: str  #: of the group
     group: int  #: its number

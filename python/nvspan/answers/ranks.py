@@ -122,7 +122,9 @@ def _phases(
     for wanted in ({worst}, set(ranks) - slow - {None}):
         threads = [row for row, owner in enumerate(owners) if ranks[owner] in wanted]
         try:
-            sides.append(recording.filter(threads=threads).steps(steps.step).typical.cpu)
+            sides.append(
+                recording.filter(threads=threads).steps(steps.choice.pattern or None).typical.cpu
+            )
         except ValueError:
             return []
     over = {phase: ns - sides[1].get(phase, 0.0) for phase, ns in sides[0].items()}

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from nvspan.answers.choice import choice_fields, choice_lines
 from nvspan.recording.frame import flat
 from nvspan.recording.steps import OTHER, WAITING, Steps
 from nvspan.recording.time_text import duration, percent
@@ -155,6 +156,15 @@ def heading(found: Steps) -> str:
     """How many steps there are, and what the typical one takes."""
     typical = found.typical
     name = text.printable(found.step)
+    choice = found.choice
+    if choice.overlapping:
+        rate = len(found) / max(1e-9, found.loop.steps_extent / 1e9)
+        return (
+            f"{_many(len(found), choice.unit)} of {name}; latency p50 {duration(typical.p50)}, "
+            f"p90 {duration(typical.p90)}, p99 {duration(typical.p99)}; up to "
+            f"{found.loop.steps.peak} at once, {found.loop.steps.mean_open:.1f} on average; "
+            f"{rate:.3g} a second"
+        )
     return (
         f"{_many(len(found), 'step')} of {name}; the typical one takes "
         f"{duration(typical.duration)} (p50 {duration(typical.p50)}, "
@@ -230,10 +240,11 @@ def render(
 
     layout = partial(fitted, form=form, width=width, dispensable=least)
     gap = "\n\n"
-    blocks = [heading(found)]
+    blocks = [heading(found), "\n".join(choice_lines(found.choice))]
     if found.typical.steps:
         blocks.append(layout(*typical_table(found), ("phase",)))
-        blocks.append(limit(found)["text"])
+        if found.has_work:
+            blocks.append(limit(found)["text"])
     if each:
         heads, cells, more = _all_table(found, top)
     else:
@@ -251,7 +262,8 @@ def render(
 def as_json(found: Steps, top: int | None = None) -> str:
     """Everything, times in ns."""
     return json.dumps({
-        "step": found.step, "phases": found.phases, "typical": found.typical.as_dict(),
+        "step": found.step, "choice": choice_fields(found.choice), "phases": found.phases,
+        "typical": found.typical.as_dict(),
         "limit": limit(found), "notes": notes(found), "has_work": found.has_work,
         "outside": found.outside, "by_run_time": found.by_run_time, "unclosed": found.unclosed,
         "steps": found.rows()[:top],

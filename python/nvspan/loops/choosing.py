@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from nvspan.loops.groups import EVALUATES, NO_NAME, WAIT, Group
+from nvspan.loops.groups import MARKED as IS_MARKED
 from nvspan.loops.vocabulary import (
     COARSE_WORDS,
     LAYER_WORDS,
@@ -124,10 +125,9 @@ def _strength(group: Group, figures: LoopCandidate) -> Strength:
     label = group.label
     words, word = words_in(label), snake(label)
     names = {word, "_".join(words[-2:])}
-    is_marked = group.domain == "torch" and label == "step"
     if label == NO_NAME or group.traits & EVALUATES or "backward" in words:
         return Strength.NOTHING
-    if is_marked:
+    if group.traits & IS_MARKED:
         return Strength.MARKED
     if group.traits & WAIT:
         return Strength.NOTHING
@@ -160,10 +160,11 @@ class Chooser:
         self._loops = loops
         self._thread = loop_thread
         self.all = [
-            Candidate(place, groups[figures.group], figures,
-                      _strength(groups[figures.group], figures))
+            Candidate(
+                place, groups[figures.group], figures, _strength(groups[figures.group], figures)
+            )
             for place, figures in enumerate(loops.candidates(loop_thread))
-        ]  # fmt: skip
+        ]
         self._usable = [each for each in self.all if each.strength]
 
     def best(self) -> tuple[Candidate, str] | None:
@@ -173,32 +174,41 @@ class Chooser:
     def fallback(self) -> tuple[Candidate, str] | None:
         """Without a body and without a cycle: the one range that repeats, or comes regularly."""
         flat = [
-            each for each in self._usable
-            if each.strength == Strength.STRUCTURE and not each.overlapping
-            and each.figures.thread == self._thread and self._loops.are_siblings(each.place)
-        ]  # fmt: skip
+            each
+            for each in self._usable
+            if each.strength == Strength.STRUCTURE
+            and not each.overlapping
+            and each.figures.thread == self._thread
+            and self._loops.are_siblings(each.place)
+        ]
         single = [c for c in flat if c.figures.coverage >= 0.50 and c.figures.ranges >= 5]
         if single:
             return max(single, key=lambda c: c.figures.coverage), ONLY
         regular = [
-            c for c in flat
-            if c.figures.ranges >= 10 and c.figures.extent >= 0.6 and c.figures.coverage >= 0.05
+            c
+            for c in flat
+            if c.figures.ranges >= 10
+            and c.figures.extent >= 0.6
+            and c.figures.coverage >= 0.05
             and self._loops.is_regular(c.place)
-        ]  # fmt: skip
+        ]
         return (max(regular, key=lambda c: c.figures.coverage), REGULAR) if regular else None
 
     def next_best(self, chosen: Candidate | None) -> Other | None:
         """What a step would be otherwise."""
         others = [
-            c for c in self.all
+            c
+            for c in self.all
             if c is not chosen and c.strength and c.figures.ranges >= 3 and c.figures.extent > 0.1
-        ]  # fmt: skip
+        ]
         best = max(
             others,
             key=lambda c: (c.strength >= Strength.COARSE, c.figures.parts >= 2, c.figures.coverage),
             default=None,
         )
-        return best and Other(best.label, best.figures.ranges, best.group.pattern)
+        if best is None:
+            return None
+        return Other(best.label, best.figures.ranges, best.group.pattern)
 
     def _marked(self) -> tuple[Candidate, str] | None:
         marked = [c for c in self._usable if c.strength == Strength.MARKED]
@@ -207,11 +217,16 @@ class Chooser:
     def _named(self) -> tuple[Candidate, str] | None:
         """Numbered and known names: overlapping ones by their time, else the loop's body."""
         named = [
-            c for c in self._usable
-            if c.strength == Strength.NAMED and c.figures.ranges >= (2 if c.overlapping else 3)
-            and (c.figures.extent >= 0.10 or c.figures.coverage >= 0.05
-                 or snake(c.label) in STEP_WORDS - REQUEST_WORDS)
-        ]  # fmt: skip
+            c
+            for c in self._usable
+            if c.strength == Strength.NAMED
+            and c.figures.ranges >= (2 if c.overlapping else 3)
+            and (
+                c.figures.extent >= 0.10
+                or c.figures.coverage >= 0.05
+                or snake(c.label) in STEP_WORDS - REQUEST_WORDS
+            )
+        ]
         floats = [c for c in named if c.overlapping]
         flat = [c for c in named if not c.overlapping]
         around = False
@@ -219,9 +234,14 @@ class Chooser:
             chosen = max(floats, key=lambda c: c.figures.total)
         elif flat:
             chosen = max(flat, key=self._weight)
-            chosen = self._innermost(chosen, flat, lambda inner, outer: (
-                inner.figures.parts >= 2 or outer.figures.parts < 2 or _is_step_word(inner))
-                and (not _is_step_word(outer) or _is_step_word(inner)))  # fmt: skip
+            chosen = self._innermost(
+                chosen,
+                flat,
+                lambda inner, outer: (
+                    (inner.figures.parts >= 2 or outer.figures.parts < 2 or _is_step_word(inner))
+                    and (not _is_step_word(outer) or _is_step_word(inner))
+                ),
+            )
             body = self._body_around(chosen)
             around = body is not chosen
             chosen = body
@@ -235,9 +255,11 @@ class Chooser:
         return weight if figures.thread == self._thread else 0.7 * weight
 
     def _innermost(
-        self, chosen: Candidate, pool: Sequence[Candidate],
+        self,
+        chosen: Candidate,
+        pool: Sequence[Candidate],
         allowed: Callable[[Candidate, Candidate], bool],
-    ) -> Candidate:  # fmt: skip
+    ) -> Candidate:
         """Down to a loop within each instance that covers 60 % of it: batches of an epoch.
 
         Neither the share nor the rounds per instance change with the length of the run.
@@ -264,42 +286,58 @@ class Chooser:
                 continue
             if c.strength not in (Strength.STRUCTURE, Strength.NAMED):
                 continue
-            within = self._loops.inside(chosen.place, c.place)
-            if within.contained <= 0.9:
-                continue
-            rounds_alike = 0.8 <= figures.ranges / chosen.figures.ranges <= 1.2
-            is_alone = within.rounds <= 1.05 and rounds_alike
+            may_be_alone = 0.8 <= figures.ranges / chosen.figures.ranges <= 1.2
             # 'query', 'message', ... are often parts of the work on something else.
-            is_part = (
+            may_be_part = (
                 snake(chosen.label).rpartition("_")[2] in REQUEST_WORDS
                 and c.strength == Strength.STRUCTURE
                 and figures.parts >= 2
                 and figures.coverage >= 0.7
-                and within.rounds >= 2
-                and within.time < 0.4
             )
-            if is_alone or is_part:
+            if not may_be_alone and not may_be_part:
+                continue
+            within = self._loops.inside(chosen.place, c.place)
+            is_alone = may_be_alone and within.rounds <= 1.05
+            is_part = may_be_part and within.rounds >= 2 and within.time < 0.4
+            if within.contained > 0.9 and (is_alone or is_part):
                 around.append(c)
         return max(around, key=lambda c: c.figures.total, default=chosen)
 
     def _structural(self) -> tuple[Candidate, str] | None:
         """The innermost repeating range with different parts that covers half of the thread."""
         flat = [
-            c for c in self._usable
-            if not c.overlapping and c.figures.thread == self._thread and (
-                (c.strength == Strength.STRUCTURE and c.figures.ranges >= 5
-                 and c.figures.coverage >= 0.50 and c.figures.parts >= 2)
-                or (c.strength == Strength.COARSE and c.figures.extent >= 0.25))
-        ]  # fmt: skip
+            c
+            for c in self._usable
+            if not c.overlapping
+            and c.figures.thread == self._thread
+            and (
+                (
+                    c.strength == Strength.STRUCTURE
+                    and c.figures.ranges >= 5
+                    and c.figures.coverage >= 0.50
+                    and c.figures.parts >= 2
+                )
+                or (c.strength == Strength.COARSE and c.figures.extent >= 0.25)
+            )
+        ]
         if flat:
             widest = max(flat, key=lambda c: c.figures.coverage)
-            found = self._innermost(widest, self._usable, lambda inner, _: (
-                inner.strength in (Strength.STRUCTURE, Strength.COARSE)
-                and inner.figures.ranges >= 5 and inner.figures.parts >= 2))  # fmt: skip
+            found = self._innermost(
+                widest,
+                self._usable,
+                lambda inner, _: (
+                    inner.strength in (Strength.STRUCTURE, Strength.COARSE)
+                    and inner.figures.ranges >= 5
+                    and inner.figures.parts >= 2
+                ),
+            )
             return found, WIDEST if found is widest else INNERMOST
         floats = [
-            c for c in self._usable
-            if c.overlapping and c.strength == Strength.STRUCTURE and c.figures.ranges >= 5
+            c
+            for c in self._usable
+            if c.overlapping
+            and c.strength == Strength.STRUCTURE
+            and c.figures.ranges >= 5
             and c.figures.extent >= 0.3
-        ]  # fmt: skip
+        ]
         return (max(floats, key=lambda c: c.figures.total), OVERLAPPING) if floats else None

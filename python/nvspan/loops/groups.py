@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from nvspan._results.loops import LoopName
 
 NO_NAME = "(no name)"
-WAIT, PROFILE, EVALUATES, GIVEN = 1, 2, 4, 8  # traits, as src/reader/loops/traits.hpp has them
+MODULES = "torch"  # the domain of modules, whose numbers are their places
+STEP = (MODULES, "step")  # as nvspan.step and nvspan.torch.auto call it
+# Traits, as src/reader/loops/ranges.hpp has them.
+WAIT, PROFILE, EVALUATES, GIVEN, MARKED = 1, 2, 4, 8, 16
 
 # Counts and hexadecimal ids, but not the 4 of "conv4x" or of "v1.4".
 NUMBER = re.compile(
@@ -45,7 +48,7 @@ class Group:
         domain: their domain; None: the default one.
         pattern: the pattern that takes them, as ``--step`` has it.
         is_numbered: whether it is of numbered names.
-        traits: WAIT, PROFILE, EVALUATES, GIVEN.
+        traits: WAIT, PROFILE, EVALUATES, GIVEN, MARKED.
     """
 
     label: str
@@ -81,11 +84,17 @@ def group_names(
                     WAIT * is_wait(label)
                     | PROFILE * is_function(entry.domain, label)
                     | EVALUATES * has_word(label, EVALUATION)
+                    | MARKED * ((entry.domain, label) == STEP)
                 )
                 groups.append(
-                    Group(label, entry.domain, _pattern(entry.domain, name, index in rounds), numbered,
-                          traits)
-                )  # fmt: skip
+                    Group(
+                        label,
+                        entry.domain,
+                        _pattern(entry.domain, name, index in rounds),
+                        numbered,
+                        traits,
+                    )
+                )
         of_names.append(place)
     return groups, of_names
 
@@ -95,7 +104,9 @@ def _rounds(names: Sequence[LoopName]) -> dict[int, str]:
     families: dict[tuple[str | None, str], list[int]] = {}
     for index, entry in enumerate(names):
         name = entry.name
-        if name is not None and NUMBER.search(name) and not is_function(entry.domain, name):
+        if name is None or entry.domain == MODULES or is_function(entry.domain, name):
+            continue
+        if NUMBER.search(name):
             families.setdefault((entry.domain, NUMBER.sub("#", name)), []).append(index)
     found: dict[int, str] = {}
     for (_, family), members in families.items():

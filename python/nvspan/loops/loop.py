@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         LoopWait,
     )
 
+    _Chosen = tuple[Choice | None, LoopSteps, set[int]]
+
 _MOST_SELF, _MOST_TINY = 16, 3
 
 
@@ -35,7 +37,9 @@ class Loop:
     Attributes:
         choice: what a step is; None: there are no steps, and `steps` is the whole run as one.
         steps: the single steps, and what is asked of all of them.
+        step_groups: the group of the steps; of a cycle, those of its ranges.
         loops: the ranges as columns, for what is not here.
+        groups: what names stand for, by the numbers of the results.
         main_thread: the process's main thread, a row of `Recording.threads`.
         loop_thread: the one whose loop counts: that one, or the busiest where that mostly waits.
         is_profile: whether there are calls of a profile.
@@ -55,7 +59,8 @@ class Loop:
 
         self.loops = loops = _reader.Loops(handle)
         names = loops.names()
-        groups, of_names = group_names(names, given, pattern)
+        self.groups, self._of_names = groups, of_names = group_names(names, given, pattern)
+        self._pairs = [name.pair for name in names]
         loops.nest(of_names, [g.label for g in groups], [g.traits for g in groups])
         self.begin, self.end, self.unclosed = loops.begin, loops.end, loops.unclosed
         self.ranges = sum(name.ranges for name in names)
@@ -66,16 +71,30 @@ class Loop:
         )
         self.choice: Choice | None
         self.steps: LoopSteps
-        self.choice, self.steps = self._choose(Chooser(loops, groups, self.loop_thread), given)
+        self.step_groups: set[int]
+        self.choice, self.steps, self.step_groups = self._choose(
+            Chooser(loops, groups, self.loop_thread), given
+        )
 
     @property
     def span(self) -> int:
         """From the beginning of the first range to the end of the last, ns."""
         return self.end - self.begin
 
+    @property
+    def steps_extent(self) -> int:
+        """From the beginning of the first step to the end of the last, ns."""
+        return max(memoryview(self.steps.end)) - memoryview(self.steps.start)[0]
+
     def thread_name(self, thread: int) -> str:
         """What a thread is called: its name, or "thread" and its number."""
         return _thread_label(self._threads[thread])
+
+    def pairs_in(self, groups: Set[int]) -> set[tuple[int, int]]:
+        """The numbers of the domains and names of groups, as `Reader.pairs` has them."""
+        return {
+            pair for pair, group in zip(self._pairs, self._of_names, strict=True) if group in groups
+        }
 
     @cached_property
     def tree(self) -> LoopTree:
@@ -102,9 +121,7 @@ class Loop:
         """The three groups with the most ranges, where there are 1000 or more."""
         return self.loops.tiny(_MOST_TINY)
 
-    def _choose(
-        self, chooser: Chooser, given: Set[tuple[int, int]]
-    ) -> tuple[Choice | None, LoopSteps]:
+    def _choose(self, chooser: Chooser, given: Set[tuple[int, int]]) -> _Chosen:
         if given:
             chosen = next((c for c in chooser.all if c.group.traits & GIVEN_TRAIT), None)
             return self._of(chooser, chosen, GIVEN) if chosen else self._whole()
@@ -116,31 +133,32 @@ class Loop:
         best = best or chooser.fallback()
         return self._of(chooser, *best) if best else self._whole()
 
-    def _of(self, chooser: Chooser, chosen: Candidate, why: str) -> tuple[Choice, LoopSteps]:
+    def _of(self, chooser: Chooser, chosen: Candidate, why: str) -> _Chosen:
         steps = self.loops.steps(chosen.place)
         overlapping = chosen.overlapping and steps.peak > 1
-        return Choice(
+        unit = unit_of(chosen.label, overlapping)
+        other = chooser.next_best(chosen)
+        choice = Choice(
             chosen.label,
             chosen.group.pattern,
             why,
             len(steps.start),
             overlapping,
-            unit_of(chosen.label, overlapping),
-            chooser.next_best(chosen),
+            unit,
+            other,
             steps.evaluation,
-        ), steps
+        )
+        return choice, steps, {chosen.figures.group}
 
-    def _of_cycle(
-        self, chooser: Chooser, members: Sequence[str], steps: LoopSteps
-    ) -> tuple[Choice, LoopSteps]:
-        label = " -> ".join(members[:4]) + (" ..." if len(members) > 4 else "")
+    def _of_cycle(self, chooser: Chooser, members: Sequence[int], steps: LoopSteps) -> _Chosen:
+        labels = tuple(self.groups[group].label for group in members)
+        label = " -> ".join(labels[:4]) + (" ..." if len(labels) > 4 else "")
         other = chooser.next_best(None)
-        return Choice(
-            label, "", CYCLE, len(steps.start), False, "step", other, 0, tuple(members)
-        ), steps
+        choice = Choice(label, "", CYCLE, len(steps.start), False, "step", other, 0, labels)
+        return choice, steps, set(members)
 
-    def _whole(self) -> tuple[None, LoopSteps]:
-        return None, self.loops.whole(self.main_thread)
+    def _whole(self) -> _Chosen:
+        return None, self.loops.whole(self.main_thread), set()
 
 
 def _thread_label(thread: RecordedThread) -> str:

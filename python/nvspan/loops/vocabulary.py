@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,48 +13,53 @@ if TYPE_CHECKING:
 
 PROFILE_DOMAIN = "nvtx.py"  # of the calls that a profile shows: their names say where they are
 
-STEP_WORDS = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+STEP_WORDS = _words(
     """step train_step training_step trainstep trainingstep iteration iter train_iter
     train_iteration training_iteration batch train_batch training_batch minibatch mini_batch
     profilerstep run_training_batch train_one_batch process_batch global_step simulation_step
-    time_step timestep frame tick request handle_request http_request req query job task message
-    transaction""".split()
+    time_step timestep frame tick request handle_request http_request req query job task
+    message transaction"""
 )
-REQUEST_WORDS = frozenset("request req query job task message transaction frame".split())
+REQUEST_WORDS = _words("request req query job task message transaction frame")
 # Rounds that often hold the steps.
-COARSE_WORDS = frozenset(
+COARSE_WORDS = _words(
     """epoch train_epoch training_epoch run_epoch train_one_epoch episode trial fold round phase
-    generation pass sweep stage experiment""".split()
+    generation pass sweep stage experiment"""
 )
 # Numbers after these count rounds.
 COUNTER_WORDS = (
     STEP_WORDS
     | COARSE_WORDS
-    | frozenset(
+    | _words(
         """item sample doc document file image img page row record chunk shard_id user event cycle
-        turn prompt token url rep repeat run case test simulation sim game match day period order
-        rollout update loop microbatch micro_batch""".split()
+    turn prompt token url rep repeat run case test simulation sim game match day period order
+    rollout update loop microbatch micro_batch"""
     )
 )
-LAYER_WORDS = frozenset(
+LAYER_WORDS = _words(
     """layer layers block blocks head heads expert experts conv fc linear attn attention mlp norm
-    ln bn relu encoder decoder resblock res""".split()
+    ln bn relu encoder decoder resblock res"""
 )
 # Numbers after these do not count rounds.
-STRUCTURE_WORDS = LAYER_WORDS | frozenset(
-    """h stage level pool worker thread gpu rank device stream core queue node replica shard module
-    phase part pass""".split()
+STRUCTURE_WORDS = LAYER_WORDS | _words(
+    """h stage level pool worker thread gpu rank device stream core queue node replica shard
+    module phase part pass"""
 )
-EVALUATION = frozenset("eval evaluate evaluation validate validation val valid test testing".split())
-CHECKPOINT = frozenset("checkpoint checkpointing ckpt save saving snapshot".split())
-LOADING = frozenset(
-    """data dataloader loader load loading fetch fetching next_batch get_batch prefetch read reader
-    input dataset collate next""".split()
+EVALUATION = _words("eval evaluate evaluation validate validation val valid test testing")
+CHECKPOINT = _words("checkpoint checkpointing ckpt save saving snapshot")
+LOADING = _words(
+    """data dataloader loader load loading fetch fetching next_batch get_batch prefetch read
+    reader input dataset collate next"""
 )
 
-_WAIT = frozenset(
+_WAIT = _words(
     """wait waiting waits await acquire barrier recv synchronize synchronise semaphore idle
-    blocked""".split()
+    blocked"""
 )
 _WAIT_LAST = frozenset(("lock", "join", "poll", "select"))
 _WAIT_PAIRS = frozenset(
@@ -113,7 +119,7 @@ def is_wait(name: str) -> bool:
     return (
         not _WAIT.isdisjoint(words)
         or (words[-1] in _WAIT_LAST and dotted)
-        or any(pair in _WAIT_PAIRS for pair in zip(words, words[1:], strict=False))
+        or any(pair in _WAIT_PAIRS for pair in pairwise(words))
     )
 
 

@@ -202,14 +202,15 @@ class Recording(OpenedFiles):
 
         Args:
             step: the range that is a step, its name or "domain:name", with ``*`` and ``?``. None:
-                "step", as `nvspan.step` and `nvspan.torch.auto` call it, or a few other usual
-                names, or the range that takes the most time of those that ran 5 times or more.
+                what `nvspan.step` and `nvspan.torch.auto` mark, or else numbered or usual names,
+                the innermost range that repeats and holds different parts, or ranges that follow
+                each other in turn: ``steps().choice`` says which.
             phases: such names of the ranges that a step's time is shared out to. None: those of
                 `nvspan.torch.auto`, or else the ranges directly within a step, the 12 largest.
 
         Raises:
-            ValueError: no range has such a name, or none repeats, or the recording is of
-                ``--mode stats``.
+            ValueError: no range has such a name, or none repeats as the body of a loop, or the
+                recording is of ``--mode stats``.
 
         >>> nvspan.read("run.nvspan").steps().typical.cpu                # doctest: +SKIP
         {'data wait': 1200000.0, 'forward': 5100000.0, 'other': 300000.0}

@@ -43,6 +43,13 @@ def nearest_names(name: str, names: Names) -> str:
     return f"; the nearest {verb} {', '.join(map(repr, close))}" if close else ""
 
 
+def why_no_steps(loop: Loop) -> str:
+    """What is said of a loop without steps."""
+    if loop.is_profile:
+        return "a profile of functions has no steps"
+    return "no range repeats as the body of a loop"
+
+
 def read_loop(recording: OpenedFiles, step: str | None = None) -> Loop:
     """The loop; `step` is a pattern of the ranges that are steps, None: the best are chosen.
 

@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 from nvspan.recording.frame import Frame, flat
-from nvspan.recording.label import matches
-from nvspan.recording.losses import need_events
-from nvspan.recording.nearest import nearest
+from nvspan.recording.label import label
+from nvspan.recording.loop import matching, names_in, nearest_names, read_loop, why_no_steps
 from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
 from nvspan.recording.time_text import plain_cell, time_cell
 
@@ -16,10 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any, TypedDict
 
+    from nvspan.loops.loop import Loop
+    from nvspan.recording.loop import Names, Pair
     from nvspan.recording.opened import OpenedFiles
-
-    Pair = tuple[int, int]
-    Names = dict[Pair, tuple[str | None, str]]
 
     class StepRow(TypedDict):
         """A step, as the columns of `Steps` have it; None: not known."""
@@ -44,8 +42,6 @@ if TYPE_CHECKING:
 
 OTHER, WAITING, COMMUNICATION = "other", "synchronising", "communication"
 STATES = ("typical", "warm-up", "outlier")
-# The names of steps, the first that occurs; then the widest range that repeats is the step.
-_STEPS = ("torch:step", "step", "train_step", "training_step", "iteration", "ProfilerStep#*")
 # What `nvspan.torch.auto` and torch's own profiler call the phases of a training step.
 _PHASES = (
     ("data wait", ("dataloader.next", "enumerate(DataLoader)*")),
@@ -67,11 +63,7 @@ _WAITING = (
 _WORK = [WORK_DOMAIN, "kernel", "gpu_memcpy", "gpu_memset"]
 _NOT_KNOWN = -(2**63)
 _STEP_ROLE, _WAITING_ROLE, _FIRST_PHASE = 1, 2, 3
-_LEAST_CALLS, _MOST_FOUND, _MOST_PHASES = 5, 12, 64
-
-
-def _matching(names: Names, patterns: Iterable[str]) -> set[Pair]:
-    return {pair for pair, (domain, name) in names.items() if matches(patterns, domain, name)}
+_MOST_FOUND, _MOST_PHASES = 12, 64
 
 
 class Steps(Frame):
@@ -86,7 +78,7 @@ class Steps(Frame):
 
     ==================  ========================================================================
     process, thread     rows of `Recording.processes` and `Recording.threads`
-    number, has_number  the step's payload, and whether it has one
+    number, has_number  what `nvspan.step` or `nvspan.torch.auto` counted, and whether they did
     start, duration     on the CPU
     cpu.PHASE           time in the phase
     gpu.PHASE           time in which at least one piece of work that it launched was under way
@@ -106,8 +98,13 @@ class Steps(Frame):
     Steps that lead and are longer are warm-up, others are outliers. Of a thread with fewer than 5
     steps all are typical.
 
+    Steps that overlap, as the requests of a server do, have the parts directly within them as
+    phases; the GPU's work is not shared out among them.
+
     Attributes:
         step: what steps are called, ``domain:name``.
+        choice: why these ranges are the steps, a `nvspan.loops.choosing.Choice`.
+        loop: the ranges in, between and around them, a `nvspan.loops.loop.Loop`.
         phases: the names of the phases, the last "other".
         typical: a `TypicalStep`, the means of the typical steps, whose fields may be read by key
             as well: ``typical["cpu"]["forward"]``.
@@ -124,47 +121,37 @@ class Steps(Frame):
     __module__ = "nvspan.recording"
 
     def __init__(
-        self, recording: OpenedFiles, step: str | None = None, phases: Sequence[str] | None = None
+        self,
+        recording: OpenedFiles,
+        step: str | None = None,
+        phases: Sequence[str] | None = None,
+        loop: Loop | None = None,
     ) -> None:
-        reader = recording._reader
-        handle = reader.handle()
-        domains, strings = reader.domains(), recording.strings
-        names: Names = {
-            (domain, name): (domains[domain], strings[name])
-            for domain, name in reader.pairs()
-            if name >= 0
-        }
-        pattern, chosen = _step_pairs(names, step)
-        need_events(recording, "steps")
-        direct = False
+        loop = loop or read_loop(recording, step)
+        if loop.choice is None:
+            raise ValueError(why_no_steps(loop))
+        names = names_in(recording)
         groups = _given_phases(names, phases) if phases else _known_phases(names)
-        if not chosen or not groups:
-            from nvspan import _reader
-
-            repeating = _reader.repeating(
-                handle, dict.fromkeys(chosen, _STEP_ROLE), _LEAST_CALLS, _MOST_FOUND
-            )
-            if repeating is None:
-                raise ValueError(
-                    f"no range repeats {_LEAST_CALLS} times or more, and none is called 'step'"
-                )
-            chosen = chosen or {repeating[0]}
+        self.loop = loop
+        self.choice = choice = loop.choice
+        self.step = label(loop.groups[min(loop.step_groups)].domain, choice.label)
+        if loop.steps.is_floating:
+            parts = _phase_parts(loop, groups if phases else ())
+            self.phases: list[str] = [*parts, OTHER]
+            found = loop.steps.found_overlapping(list(parts.values()), [*self.phases, WAITING])
+        else:
+            is_cycle = bool(choice.members)
+            direct = not groups and not is_cycle
             if not groups:
-                direct = True
-                groups = _direct_phases(names, repeating[2])
-        roles = dict.fromkeys(_matching(names, _WAITING), _WAITING_ROLE)
-        for number, (_, pairs) in reversed(list(enumerate(groups))):
-            roles.update(dict.fromkeys(pairs, _FIRST_PHASE + number))
-        roles.update(dict.fromkeys(chosen, _STEP_ROLE))
-        from nvspan import _reader
-
-        self.phases: list[str] = [*(label for label, _ in groups), OTHER]
-        phase_names = [*self.phases, WAITING]
-        found = _reader.steps(handle, roles, phase_names, direct, CALL_DOMAIN, _WORK)
-        called = sorted(
-            {f"{d}:{n}" if d else n for d, n in (names.get(pair, (None, "-")) for pair in chosen)}
-        )
-        self.step: str = called[0] if len(called) == 1 else step or pattern or called[0]
+                inner = loop.step_groups if is_cycle else _largest_parts(loop)
+                groups = _group_phases(loop, inner)
+            roles = dict.fromkeys(matching(names, _WAITING), _WAITING_ROLE)
+            for number, (_, pairs) in reversed(list(enumerate(groups))):
+                roles.update(dict.fromkeys(pairs, _FIRST_PHASE + number))
+            if not is_cycle:
+                roles.update(dict.fromkeys(loop.pairs_in(loop.step_groups), _STEP_ROLE))
+            self.phases = [*(name for name, _ in groups), OTHER]
+            found = loop.steps.found(roles, [*self.phases, WAITING], direct, CALL_DOMAIN, _WORK)
         self.has_work = found.has_work
         self.of_device_ranges = found.of_device_ranges
         self.outside = found.outside
@@ -262,41 +249,55 @@ class Steps(Frame):
         return f"<nvspan Steps: {len(self)} of {self.step}>"
 
 
-def _step_pairs(names: Names, step: str | None) -> tuple[str | None, set[Pair]]:
-    if step is None:
-        for pattern in _STEPS:
-            if pairs := _matching(names, [pattern]):
-                return pattern, pairs
-        return None, set()
-    pairs = _matching(names, [step])
-    if not pairs:
-        raise ValueError(f"no range is called {step!r}{_nearest(step, names)}")
-    return step, pairs
-
-
 def _given_phases(names: Names, phases: Sequence[str]) -> list[tuple[str, set[Pair]]]:
     if len(phases) > _MOST_PHASES:
         raise ValueError(f"at most {_MOST_PHASES} phases can be told apart, not {len(phases)}")
     groups = []
     for phase in dict.fromkeys(phases):
-        pairs = _matching(names, [phase])
+        pairs = matching(names, [phase])
         if not pairs:
-            raise ValueError(f"no range is called {phase!r}{_nearest(phase, names)}")
+            raise ValueError(f"no range is called {phase!r}{nearest_names(phase, names)}")
         groups.append((phase, pairs))
     return groups
 
 
 def _known_phases(names: Names) -> list[tuple[str, set[Pair]]]:
-    groups = [(label, _matching(names, patterns)) for label, patterns in _PHASES]
+    groups = [(label, matching(names, patterns)) for label, patterns in _PHASES]
     groups = [(label, pairs) for label, pairs in groups if pairs]
-    sure = any(_matching({pair: names[pair]}, _SURE) for _, pairs in groups for pair in pairs)
+    sure = any(matching({pair: names[pair]}, _SURE) for _, pairs in groups for pair in pairs)
     return groups if sure else []
 
 
-def _direct_phases(names: Names, pairs: Sequence[Pair]) -> list[tuple[str, set[Pair]]]:
-    """A phase for each of the ranges directly within a step."""
-    labels = _labels([names.get(pair, (None, "-")) for pair in pairs])
-    return list(zip(labels, ({pair} for pair in pairs), strict=True))
+def _group_phases(loop: Loop, groups: Iterable[int]) -> list[tuple[str, set[Pair]]]:
+    """A phase for each group, the names that it stands for."""
+    chosen = sorted(groups)
+    labels = _labels([(loop.groups[group].domain, loop.groups[group].label) for group in chosen])
+    return list(zip(labels, (loop.pairs_in({group}) for group in chosen), strict=True))
+
+
+def _largest_parts(loop: Loop) -> list[int]:
+    """The groups of the ranges directly within a step, those that take the most time."""
+    parts = [part for part in loop.tree.parts if part.parent < 0]
+    parts.sort(key=lambda part: -part.total)
+    return [part.group for part in parts[:_MOST_FOUND]]
+
+
+def _phase_parts(loop: Loop, given: Sequence[tuple[str, set[Pair]]]) -> dict[str, int]:
+    """Of steps that overlap: the places of parts directly within them, the largest or the given."""
+    parts = loop.tree.parts
+    places = [place for place, part in enumerate(parts) if part.parent < 0]
+    places.sort(key=lambda place: -parts[place].total)
+    if given:
+        of_pairs = {
+            pair: place
+            for place in reversed(places)
+            for pair in loop.pairs_in({parts[place].group})
+        }
+        wanted = ((name, [of_pairs[p] for p in pairs if p in of_pairs]) for name, pairs in given)
+        return {name: found[0] for name, found in wanted if found}
+    chosen = [loop.groups[parts[place].group] for place in places[:_MOST_FOUND]]
+    labels = _labels([(group.domain, group.label) for group in chosen])
+    return dict(zip(labels, places, strict=False))
 
 
 def _labels(names: Sequence[tuple[str | None, str]]) -> list[str]:
@@ -306,9 +307,3 @@ def _labels(names: Sequence[tuple[str | None, str]]) -> list[str]:
         name if alone.count(name) == 1 and name not in (OTHER, WAITING) else f"{domain}:{name}"
         for domain, name in names
     ]
-
-
-def _nearest(name: str, names: Names) -> str:
-    close = nearest(name.rpartition(":")[2], {text for _, text in names.values()}, 3)
-    verb = "is" if len(close) == 1 else "are"
-    return f"; the nearest {verb} {', '.join(map(repr, close))}" if close else ""

@@ -6,11 +6,9 @@
 
 #include <pybind11/stl.h>
 
-#include "bindings/reader/reports.hpp"
+#include "bindings/reader/steps.hpp"
 #include "bindings/reader/values/column.hpp"
-#include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/result.hpp"
-#include "reader/steps/repeating.hpp"
 #include "reader/steps/typical_step.hpp"
 
 #include <string>
@@ -73,25 +71,24 @@ py::object typical_of(const reader::TypicalStep& typical, const py::list& phases
   return result.done();
 }
 
-// `phases`: the names of the phases, of the time outside them, and of that in which the CPU waits.
-py::object steps(const RecordingHandle& handle, const py::dict& roles, const py::list& phases,
-                 bool direct, const std::string& call_domain,
-                 const std::vector<std::string>& work_domains) {
+}  // namespace
+
+reader::StepOptions step_options(const Recording& recording, const py::dict& roles,
+                                 const py::list& phases) {
   if (phases.size() < 2 || phases.size() - 2 > reader::most_phases) {
     throw py::value_error("too many phases");
   }
   reader::StepOptions options;
-  options.roles = roles_of(*handle.recording, roles);
+  options.roles = roles_of(recording, roles);
   options.phases = phases.size() - 2;
-  options.direct = direct;
-  options.call_domain = call_domain;
-  options.work_domains = work_domains;
-  reader::Steps found;
+  return options;
+}
+
+py::object found_steps(reader::Steps found, const py::list& phases) {
   reader::TypicalStep typical;
   reader::AfterWarmUp after;
   {
     const released_gil released;
-    found = reader::find_steps(*handle.recording, handle.selection, options);
     typical = reader::typical_step(found);
     after = reader::after_warm_up(found, typical);
   }
@@ -120,30 +117,6 @@ py::object steps(const RecordingHandle& handle, const py::dict& roles, const py:
   result["unclosed"] = found.unclosed;
   result["devices_left"] = found.devices_left;
   return result.done();
-}
-
-// None: no range repeats so often.
-py::object repeating(const RecordingHandle& handle, const py::dict& chosen,
-                     std::uint64_t least_calls, std::size_t most_phases) {
-  const std::vector<std::uint8_t> roles = roles_of(*handle.recording, chosen);
-  reader::Repeating found;
-  {
-    const released_gil released;
-    found = reader::find_repeating(*handle.recording, roles, least_calls, most_phases);
-  }
-  if (!found.is_found) return py::none();
-  py::list phases;
-  for (const reader::RepeatedName& phase : found.phases) {
-    phases.append(py::make_tuple(phase.domain, phase.name));
-  }
-  return py::make_tuple(py::make_tuple(found.step.domain, found.step.name), found.step.calls,
-                        phases);
-}
-
-}  // namespace
-
-void bind_steps(py::module_& module) {
-  Methods(module).def("steps", &steps).def("repeating", &repeating);
 }
 
 }  // namespace nvspan::bindings

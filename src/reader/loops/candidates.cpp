@@ -12,6 +12,8 @@
 namespace nvspan::reader {
 namespace {
 
+using ThreadCounts = std::map<std::uint32_t, std::uint64_t>;
+
 // The rows of each group, by thread and start.
 class GroupRows {
  public:
@@ -54,7 +56,7 @@ std::vector<std::uint32_t> count_parts(const LoopRanges& ranges, const GroupRows
   return parts;
 }
 
-bool is_pool(const std::map<std::uint32_t, std::uint64_t>& per_thread) {
+bool is_pool(const ThreadCounts& per_thread) {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;
   for (const auto& [thread, count] : per_thread) {
     least = std::min(least, count);
@@ -64,8 +66,7 @@ bool is_pool(const std::map<std::uint32_t, std::uint64_t>& per_thread) {
 }
 
 // The loop's thread where that has a fifth of them, else the one that has the most.
-std::uint32_t thread_of(const std::map<std::uint32_t, std::uint64_t>& per_thread,
-                        std::uint32_t loop_thread) {
+std::uint32_t thread_of(const ThreadCounts& per_thread, std::uint32_t loop_thread) {
   std::uint32_t busiest = 0;
   std::uint64_t most = 0;
   for (const auto& [thread, count] : per_thread) {
@@ -77,16 +78,16 @@ std::uint32_t thread_of(const std::map<std::uint32_t, std::uint64_t>& per_thread
   const auto found = per_thread.find(loop_thread);
   const double least = std::max(2.0, 0.2 * static_cast<double>(most));
   return found != per_thread.end() && static_cast<double>(found->second) >= least ? loop_thread
-                                                                                   : busiest;
+                                                                                  : busiest;
 }
 
-std::map<std::uint32_t, std::uint64_t> count_threads(const LoopRanges& ranges,
-                                                     const RangeRows& rows) {
-  std::map<std::uint32_t, std::uint64_t> counts;
+ThreadCounts count_threads(const LoopRanges& ranges, const RangeRows& rows) {
+  ThreadCounts counts;
   for (std::size_t i = 0; i < rows.size();) {
     const std::uint32_t thread = ranges.thread[rows[i]];
     const RangeRow limit = ranges.rows_of(thread).end;
-    const auto next = std::lower_bound(rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(), limit);
+    const auto next =
+        std::lower_bound(rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(), limit);
     counts[thread] = static_cast<std::uint64_t>(next - rows.begin()) - i;
     i = static_cast<std::size_t>(next - rows.begin());
   }
@@ -110,35 +111,54 @@ bool drop_inner(const LoopRanges& ranges, RangeRows& rows) {
   return static_cast<double>(inner) > 0.05 * static_cast<double>(all);
 }
 
-bool run_at_once(const LoopRanges& ranges, const RangeRows& rows) {
+bool run_at_once(const LoopRanges& ranges, const RangeRows& rows, std::uint32_t process) {
   std::vector<std::int64_t> starts, ends;
   for (const RangeRow row : rows) {
+    if (ranges.process_of(row) != process) continue;
     starts.push_back(ranges.start[row]);
     ends.push_back(ranges.end[row]);
   }
   return concurrency_of(std::move(starts), std::move(ends)).mean > 1.1;
 }
 
-// Its figures; false: it has too few ranges.
-bool fill(const LoopRanges& ranges, std::uint32_t loop_thread, LoopCandidate& candidate) {
-  const std::uint8_t traits = ranges.groups[candidate.group].traits;
-  const std::size_t least = (traits & trait_given) != 0 ? 1 : 2;
-  RangeRows& rows = candidate.rows;
-  if (rows.size() < least) return false;
-  candidate.is_overlapping = std::any_of(rows.begin(), rows.end(),
-                                         [&](RangeRow row) { return ranges.is_floating(row); });
-  if (!candidate.is_overlapping) candidate.is_recursive = drop_inner(ranges, rows);
-  auto per_thread = count_threads(ranges, rows);
-  candidate.thread = thread_of(per_thread, loop_thread);
-  if (!candidate.is_overlapping && per_thread.size() > 1) {
-    if (candidate.thread == loop_thread && !is_pool(per_thread)) {
-      rows.erase(std::remove_if(rows.begin(), rows.end(),
-                                [&](RangeRow row) { return ranges.thread[row] != loop_thread; }),
-                 rows.end());
-    } else {
-      candidate.is_overlapping = run_at_once(ranges, rows);
+bool is_told(const LoopRanges& ranges, const LoopCandidate& candidate) {
+  return (ranges.groups[candidate.group].traits & (trait_given | trait_marked)) != 0;
+}
+
+// Of a process whose threads have some each, the loop's thread counts, or they are a pool, or they
+// run at once. Of several processes each has a loop of its own. What is said to be a step is one in
+// every thread.
+void choose_threads(const LoopRanges& ranges, std::uint32_t loop_thread, LoopCandidate& candidate) {
+  std::map<std::uint32_t, ThreadCounts> processes;
+  for (const auto& [thread, count] : count_threads(ranges, candidate.rows)) {
+    processes[ranges.process_of_thread(thread)][thread] = count;
+  }
+  std::vector<std::uint8_t> is_dropped(ranges.of_threads.size());
+  for (const auto& [process, threads] : processes) {
+    if (threads.size() < 2) continue;
+    if (candidate.thread == loop_thread && !is_pool(threads) && !is_told(ranges, candidate)) {
+      const std::uint32_t kept = thread_of(threads, loop_thread);
+      for (const auto& [thread, count] : threads) is_dropped[thread] = thread == kept ? 0 : 1;
+    } else if (run_at_once(ranges, candidate.rows, process)) {
+      candidate.is_overlapping = true;
     }
   }
+  RangeRows& rows = candidate.rows;
+  rows.erase(std::remove_if(rows.begin(), rows.end(),
+                            [&](RangeRow row) { return is_dropped[ranges.thread[row]] != 0; }),
+             rows.end());
+}
+
+// Its figures; false: it has too few ranges.
+bool fill(const LoopRanges& ranges, std::uint32_t loop_thread, LoopCandidate& candidate) {
+  const std::size_t least = is_told(ranges, candidate) ? 1 : 2;
+  RangeRows& rows = candidate.rows;
+  if (rows.size() < least) return false;
+  candidate.is_overlapping =
+      std::any_of(rows.begin(), rows.end(), [&](RangeRow row) { return ranges.is_floating(row); });
+  if (!candidate.is_overlapping) candidate.is_recursive = drop_inner(ranges, rows);
+  candidate.thread = thread_of(count_threads(ranges, rows), loop_thread);
+  if (!candidate.is_overlapping) choose_threads(ranges, loop_thread, candidate);
   if (rows.size() < least) return false;
   std::vector<std::int64_t> durations;
   durations.reserve(rows.size());

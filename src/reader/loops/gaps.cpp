@@ -42,9 +42,8 @@ class GapFinder {
     for (auto& [group, found] : before_) gaps_.before.push_back(std::move(found));
     for (auto& [group, found] : after_) gaps_.after.push_back(std::move(found));
     for (auto* parts : {&gaps_.parts, &gaps_.before, &gaps_.after}) {
-      std::stable_sort(parts->begin(), parts->end(), [](const auto& a, const auto& b) {
-        return a.total > b.total;
-      });
+      std::stable_sort(parts->begin(), parts->end(),
+                       [](const auto& a, const auto& b) { return a.total > b.total; });
     }
     fill_series();
     return std::move(gaps_);
@@ -111,8 +110,9 @@ class GapFinder {
 std::uint32_t busiest_thread(const LoopSteps& steps) {
   std::map<std::int64_t, std::size_t> counts;
   for (const std::int64_t thread : steps.thread) ++counts[thread];
-  const auto most = std::max_element(
-      counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
   return static_cast<std::uint32_t>(most->first);
 }
 

@@ -41,8 +41,8 @@ RangeRows siblings_of(const LoopRanges& ranges, std::uint32_t thread, const Loop
   for (RangeRow row = all.begin; row < all.end; ++row) {
     if (!ranges.is_floating(row)) ++children[place_of(row)];
   }
-  const auto most = static_cast<RangeRow>(
-      std::max_element(children.begin(), children.end()) - children.begin());
+  const auto most =
+      static_cast<RangeRow>(std::max_element(children.begin(), children.end()) - children.begin());
   for (RangeRow row = all.begin; row < all.end; ++row) {
     if (!ranges.is_floating(row) && place_of(row) == most) found.push_back(row);
   }
@@ -76,9 +76,9 @@ std::vector<std::uint32_t> usual_round(const LoopRanges& ranges, const RangeRows
     for (std::size_t k = begins[i]; k < end; ++k) shape.push_back(ranges.group[rows[k]]);
     ++shapes[shape];
   }
-  const auto usual = std::max_element(shapes.begin(), shapes.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
+  const auto usual =
+      std::max_element(shapes.begin(), shapes.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
   if (static_cast<double>(usual->second) < 0.7 * static_cast<double>(begins.size())) return {};
   if (usual->first.size() > most_in_round) return {};
   std::vector<std::uint32_t> groups;
@@ -97,9 +97,8 @@ LoopSteps steps_of(const LoopRanges& ranges, const LoopCandidate& candidate) {
   }
   if (steps.rows.empty()) steps.rows = candidate.rows;  // evaluation is all that it does
   steps.evaluation = candidate.rows.size() - steps.rows.size();
-  std::stable_sort(steps.rows.begin(), steps.rows.end(), [&](RangeRow a, RangeRow b) {
-    return ranges.start[a] < ranges.start[b];
-  });
+  std::stable_sort(steps.rows.begin(), steps.rows.end(),
+                   [&](RangeRow a, RangeRow b) { return ranges.start[a] < ranges.start[b]; });
   for (const RangeRow row : steps.rows) {
     steps.thread.push_back(ranges.thread[row]);
     steps.start.push_back(ranges.start[row]);

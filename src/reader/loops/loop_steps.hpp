@@ -22,7 +22,7 @@ struct LoopSteps {
     whole,  // no steps: all of a thread
   };
   Kind kind = Kind::ranges;
-  RangeRows rows;  // of ranges alone
+  RangeRows rows;                                      // of ranges alone
   core::LargeVector<std::int64_t> thread, start, end;  // by start
   std::uint64_t evaluation = 0;  // ranges of the name that lie within evaluation
   bool is_floating = false;      // whether one of `rows` is

@@ -22,7 +22,8 @@ std::vector<std::uint32_t> crossing_groups(const LoopRanges& ranges,
     if (!open.empty()) {
       const RangeRow around = open.back();
       const bool is_crossed = ranges.end[around] < ranges.end[row];
-      const auto nearest = open.end() - static_cast<std::ptrdiff_t>(std::min(open.size(), most_around));
+      const auto nearest =
+          open.end() - static_cast<std::ptrdiff_t>(std::min(open.size(), most_around));
       const bool is_within_like = std::any_of(nearest, open.end(), [&](RangeRow one) {
         return ranges.group[one] == ranges.group[row];
       });

@@ -54,7 +54,8 @@ class NestingStack {
   std::uint64_t lane_ = ~std::uint64_t{0};
 };
 
-// The groups whose start/end ranges overlap others of their thread; those of `floats` are not there.
+// The groups whose start/end ranges overlap others of their thread; those of `floats` are not
+// there.
 std::vector<std::uint32_t> crossing_groups(const LoopRanges& ranges,
                                            const std::vector<std::uint8_t>& floats);
 

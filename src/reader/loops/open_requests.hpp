@@ -49,7 +49,7 @@ class OpenRequests {
     std::int64_t latest = 0;
     std::uint32_t before = none, after = none;  // of the lane, by their latest events
     bool is_open = false;
-    std::vector<std::int64_t> inner;    // ends of its open ranges
+    std::vector<std::int64_t> inner;   // ends of its open ranges
     std::vector<std::uint32_t> names;  // that it has had, of those that occur once
   };
   std::uint32_t lane_of(std::uint32_t request) const {

@@ -59,9 +59,8 @@ void by_order_of_events(const LoopRanges& ranges, const LoopSteps& steps, Owners
                               [&](RangeRow row) { return has_steps[ranges.thread[row]] == 0; }),
                rest.end());
   }
-  std::stable_sort(rest.begin(), rest.end(), [&](RangeRow a, RangeRow b) {
-    return ranges.start[a] < ranges.start[b];
-  });
+  std::stable_sort(rest.begin(), rest.end(),
+                   [&](RangeRow a, RangeRow b) { return ranges.start[a] < ranges.start[b]; });
   std::vector<std::uint64_t> calls(ranges.groups.size());
   for (const RangeRow row : rest) ++calls[ranges.group[row]];
   OpenRequests open(steps, is_across ? OpenRequests::Lanes::one : OpenRequests::Lanes::threads,
@@ -69,9 +68,9 @@ void by_order_of_events(const LoopRanges& ranges, const LoopSteps& steps, Owners
   std::uint64_t owned = 0, doubtful = 0;
   for (const RangeRow row : rest) {
     const std::uint32_t group = ranges.group[row];
-    const OpenRequests::Entered entered{
-        ranges.start[row], ranges.end[row], is_across ? 0 : ranges.thread[row], group,
-        calls[group] <= steps.size()};
+    const OpenRequests::Entered entered{ranges.start[row], ranges.end[row],
+                                        is_across ? 0 : ranges.thread[row], group,
+                                        calls[group] <= steps.size()};
     const OpenRequests::Owner owner = open.enter(entered);
     owners.step[row] = owner.request;
     owned += owner.request != Owners::none ? 1 : 0;

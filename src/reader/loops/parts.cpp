@@ -5,7 +5,7 @@
 
 #include "reader/loops/nesting.hpp"
 #include "reader/loops/owners.hpp"
-#include "reader/loops/path_table.hpp"
+#include "reader/loops/paths.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -32,7 +32,7 @@ class TreeBuilder {
   }
 
  private:
-  static constexpr std::uint32_t no_path = PathTable::root;
+  static constexpr std::uint32_t no_path = Paths::root;
   bool is_whole() const { return steps_.kind == LoopSteps::Kind::whole; }
 
   // The ranges within steps, by step and start where steps overlap.
@@ -82,7 +82,7 @@ class TreeBuilder {
       const std::uint32_t group = ranges_.group[row];
       if (parent == no_range) {
         top_.push_back(row);
-        path_[row] = paths_.within(PathTable::root, group);
+        path_[row] = paths_.within(Paths::root, group);
       } else if (paths_.group(path_[parent]) == group) {
         path_[row] = path_[parent];
         is_inner_[i] = 1;
@@ -159,7 +159,7 @@ class TreeBuilder {
       all_[path].group = paths_.group(path);
       all_[path].self += all_[path].total;
       const std::uint32_t parent = paths_.parent(path);
-      if (parent != PathTable::root) all_[parent].self -= all_[path].total;
+      if (parent != Paths::root) all_[parent].self -= all_[path].total;
     }
   }
 
@@ -171,7 +171,8 @@ class TreeBuilder {
       return all_[a].total > all_[b].total;
     });
     std::vector<std::uint32_t> level(all_.size());  // 0: it is not told
-    for (std::size_t i = 0; i < std::min(by_total.size(), most_parts); ++i) mark(by_total[i], level);
+    for (std::size_t i = 0; i < std::min(by_total.size(), most_parts); ++i)
+      mark(by_total[i], level);
     std::vector<std::uint32_t> told;
     for (std::uint32_t path = 0; path < all_.size(); ++path) {
       if (level[path] != 0) told.push_back(path);
@@ -180,15 +181,13 @@ class TreeBuilder {
     std::stable_sort(told.begin(), told.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return level[a] < level[b]; });
     for (auto at = told.begin(); at != told.end();) {
-      const auto end = std::find_if(at, told.end(), [&](std::uint32_t path) {
-        return level[path] != level[*at];
-      });
+      const auto end = std::find_if(at, told.end(),
+                                    [&](std::uint32_t path) { return level[path] != level[*at]; });
       const auto key_of = [&](std::uint32_t path) {
         const std::uint32_t parent = paths_.parent(path);
-        return std::make_pair(parent == PathTable::root ? 0 : place[parent], all_[path].group);
+        return std::make_pair(parent == Paths::root ? 0 : place[parent], all_[path].group);
       };
-      std::sort(at, end,
-                [&](std::uint32_t a, std::uint32_t b) { return key_of(a) < key_of(b); });
+      std::sort(at, end, [&](std::uint32_t a, std::uint32_t b) { return key_of(a) < key_of(b); });
       for (; at != end; ++at) {
         place[*at] = static_cast<std::uint32_t>(at - told.begin());
       }
@@ -196,17 +195,17 @@ class TreeBuilder {
     for (const std::uint32_t path : told) {
       LoopPart part = all_[path];
       const std::uint32_t parent = paths_.parent(path);
-      if (parent != PathTable::root) part.parent = place[parent];
+      if (parent != Paths::root) part.parent = place[parent];
       tree_.parts.push_back(std::move(part));
     }
     if (!is_whole() && steps_.size() > 1) fill_series(by_total, place);
   }
   void mark(std::uint32_t path, std::vector<std::uint32_t>& level) const {
     std::vector<std::uint32_t> chain;
-    for (; path != PathTable::root && level[path] == 0; path = paths_.parent(path)) {
+    for (; path != Paths::root && level[path] == 0; path = paths_.parent(path)) {
       chain.push_back(path);
     }
-    std::uint32_t above = path == PathTable::root ? 0 : level[path];
+    std::uint32_t above = path == Paths::root ? 0 : level[path];
     for (auto one = chain.rbegin(); one != chain.rend(); ++one) level[*one] = ++above;
   }
   void fill_series(const std::vector<std::uint32_t>& by_total,
@@ -228,7 +227,7 @@ class TreeBuilder {
       if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
       return ranges_.start[a] < ranges_.start[b];
     });
-    PathTable places;  // of (after, before)
+    Paths places;  // of (after, before)
     std::vector<std::int64_t> times;
     const auto add = [&](std::uint32_t after, std::uint32_t before, std::int64_t time) {
       const std::uint32_t place = places.within(after, before);
@@ -260,7 +259,7 @@ class TreeBuilder {
   core::LargeVector<std::uint32_t> path_;
   core::LargeVector<std::uint8_t> is_inner_;  // of rows_: the path's range around it counts
   core::LargeVector<std::int64_t> times_;     // of rows_
-  PathTable paths_;
+  Paths paths_;
   std::vector<LoopPart> all_;  // of each path
   LoopTree tree_;
 };

@@ -87,6 +87,7 @@ LoopRanges::LoopRanges(const Recording& recording, const Selection& selection) {
   flags.resize(kept);
   sort();
   of_threads.resize(recording.threads().size());
+  for (const ReadThread& one : recording.threads()) processes_.push_back(one.process);
   for (std::size_t i = 0; i < kept; ++i) {
     Rows& rows = of_threads[thread[i]];
     if (i == 0 || thread[i] != thread[i - 1]) rows.begin = static_cast<RangeRow>(i);

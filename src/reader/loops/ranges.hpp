@@ -25,9 +25,10 @@ using RangeRows = core::LargeVector<RangeRow>;
 // What the name of a group says, as python/nvspan/loops/groups.py has it.
 enum GroupTrait : std::uint8_t {
   trait_wait = 1,
-  trait_profile = 2,      // calls of a profile: never steps
-  trait_evaluates = 4,    // steps within it are left out
-  trait_given = 8,        // it is to be the step
+  trait_profile = 2,    // calls of a profile: never steps
+  trait_evaluates = 4,  // steps within it are left out
+  trait_given = 8,      // it is to be the step
+  trait_marked = 16,    // nvspan.step or auto made it
 };
 
 // Ranges that are called alike.
@@ -68,6 +69,8 @@ class LoopRanges {
     RangeRow begin = 0, end = 0;
   };
   Rows rows_of(std::uint32_t thread) const { return of_threads[thread]; }
+  std::uint32_t process_of_thread(std::uint32_t one) const { return processes_[one]; }
+  std::uint32_t process_of(RangeRow row) const { return processes_[thread[row]]; }
   std::int64_t span() const noexcept { return last - first; }
 
   static constexpr std::uint8_t backward = 1;   // the backward pass of what is called so
@@ -93,6 +96,7 @@ class LoopRanges {
 
   std::vector<LoopName> names_;
   std::vector<std::uint32_t> name_of_site_;
+  std::vector<std::uint32_t> processes_;  // of each thread
   std::uint64_t unclosed_ = 0;
 };
 

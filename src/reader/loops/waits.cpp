@@ -58,8 +58,8 @@ double share_released(const Waiting& waiting, std::vector<std::int64_t>& ends) {
     const double tolerance =
         std::max(20'000.0, 0.05 * static_cast<double>(at - waiting.begin_of(i)));
     tolerances += tolerance;
-    const auto from = std::lower_bound(ends.begin(), ends.end(),
-                                       at - static_cast<std::int64_t>(tolerance));
+    const auto from =
+        std::lower_bound(ends.begin(), ends.end(), at - static_cast<std::int64_t>(tolerance));
     const auto to =
         std::upper_bound(from, ends.end(), at + static_cast<std::int64_t>(0.2 * tolerance));
     near += to != from ? 1 : 0;

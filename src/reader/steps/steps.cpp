@@ -16,17 +16,43 @@
 namespace nvspan::reader {
 namespace {
 
+// When the chosen steps of each thread begin.
+class ChosenStarts {
+ public:
+  ChosenStarts(const LoopSteps& steps, std::size_t threads) : starts_(threads), next_(threads) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      starts_[static_cast<std::size_t>(steps.thread[i])].push_back(steps.start[i]);
+    }
+  }
+  bool has(std::uint32_t thread, std::int64_t at) const {
+    return std::binary_search(starts_[thread].begin(), starts_[thread].end(), at);
+  }
+  // Asked in the order of a thread's times; of ranges that begin at once the first, which is around
+  // the others, has it.
+  bool takes_next(std::uint32_t thread, std::int64_t at) {
+    const auto& starts = starts_[thread];
+    std::size_t& next = next_[thread];
+    while (next < starts.size() && starts[next] < at) ++next;
+    if (next == starts.size() || starts[next] != at) return false;
+    ++next;
+    return true;
+  }
+
+ private:
+  std::vector<core::LargeVector<std::int64_t>> starts_;
+  std::vector<std::size_t> next_;
+};
+
 // Push ranges are met in the order of their times. Start/end ranges are not in recordings of
 // events from elsewhere: `sorts` takes everything down first.
 class StepScan : public RangeScan<StepScan> {
  public:
-  StepScan(const Recording& recording, const Selection& selection, const StepOptions& options,
-           bool sorts, Steps& out)
+  StepScan(const Recording& recording, const StepOptions& options, bool sorts, Steps& out)
       : RangeScan(recording, Selection::whole()),
-        taken_(selection),
         options_(options),
         sorts_(sorts),
         roles_(options.roles),
+        chosen_(*options.chosen, recording.threads().size()),
         out_(out),
         track_(out, recording.threads().size()),
         launches_(recording, options.call_domain, options.work_domains) {
@@ -50,6 +76,7 @@ class StepScan : public RangeScan<StepScan> {
   }
   [[gnu::always_inline]] void ended(const ScannedRange& range) {
     if (range.kind == RangeKind::device) return launches_.end(range.row, range);
+    if (range.reason != EndReason::closed && roles_[range.site] == role_of_step) ++out_.unclosed;
     if (range.row == 0 || range.row == no_row) return;
     leave(range);
   }
@@ -96,7 +123,7 @@ class StepScan : public RangeScan<StepScan> {
   std::uint64_t enter(std::uint8_t role, std::uint32_t site, std::int64_t at,
                       const EntryPayload& payload) {
     if (sorts_) return note(role, site, at, payload);
-    if (role == role_of_step && !takes_step(thread_, at)) return 0;
+    if (role == role_of_step && !chosen_.takes_next(thread_, at)) return 0;
     return track_.enter(role, at, number_of(site, payload));
   }
   void leave(const ScannedRange& range) {
@@ -111,12 +138,13 @@ class StepScan : public RangeScan<StepScan> {
     }
   }
 
-  bool takes_step(std::uint32_t thread, std::int64_t at) const {
-    return taken_.takes_thread(thread) && taken_.takes_time(at);
-  }
+  // A payload is a number where nvspan.step put it; others are sizes, or anything else.
   StepNumber number_of(std::uint32_t site, const EntryPayload& payload) const {
     StepNumber number;
     if (!payload.present || payload.bytes != nullptr) return number;
+    const ReadSite& of = recording_.sites()[site];
+    if (recording_.text(of.name) != "step") return number;
+    if (recording_.text(recording_.domains()[of.domain]) != "torch") return number;
     const auto type = static_cast<trace::PayloadType>(recording_.sites()[site].own_payload_type());
     number.is_there = trace::use_scalar(
         type, payload.bits, [&](auto value) { number.value = static_cast<std::int64_t>(value); });
@@ -131,6 +159,7 @@ class StepScan : public RangeScan<StepScan> {
 
   // Enters and leaves what was noted, thread by thread in the order of its times.
   void replay(std::uint32_t process) {
+    note_cycles(process);
     struct Change {
       std::int64_t at;
       bool enters;
@@ -140,7 +169,7 @@ class StepScan : public RangeScan<StepScan> {
     std::vector<std::vector<Change>> changes(noted_.empty() ? 0 : recording_.threads().size());
     for (std::size_t i = 0; i < noted_.size(); ++i) {
       const Noted& one = noted_[i];
-      if (one.role == role_of_step && !takes_step(one.thread, one.start)) continue;
+      if (one.role == role_of_step && !chosen_.has(one.thread, one.start)) continue;
       if (one.end <= one.start) continue;
       const std::int64_t length = one.end == open_end ? open_end : one.end - one.start;
       changes[one.thread].push_back(Change{one.start, true, length, i});
@@ -167,10 +196,21 @@ class StepScan : public RangeScan<StepScan> {
     noted_.clear();
   }
 
-  const Selection& taken_;
+  // No range is around the steps of a cycle.
+  void note_cycles(std::uint32_t process) {
+    const LoopSteps& steps = *options_.chosen;
+    if (steps.kind != LoopSteps::Kind::cycle) return;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const auto thread = static_cast<std::uint32_t>(steps.thread[i]);
+      if (recording_.threads()[thread].process != process) continue;
+      noted_.push_back(Noted{thread, role_of_step, {}, steps.start[i], steps.end[i], 0});
+    }
+  }
+
   const StepOptions& options_;
   const bool sorts_;
   std::vector<std::uint8_t> roles_;
+  ChosenStarts chosen_;
   Steps& out_;
   StepTrack track_;
   StepLaunches launches_;
@@ -189,16 +229,41 @@ void Steps::fit_work() {
   behind.resize(count, not_known);
 }
 
-Steps find_steps(const Recording& recording, const Selection& selection,
-                 const StepOptions& options) {
+Steps find_steps(const Recording& recording, const StepOptions& options) {
   for (const bool sorts : {false, true}) {
+    if (!sorts && options.chosen->kind == LoopSteps::Kind::cycle) continue;
     Steps steps;
-    StepScan scan(recording, selection, options, sorts, steps);
+    StepScan scan(recording, options, sorts, steps);
     scan.run_whole();
     steps.fit_work();
     if (sorts || !scan.has_start_end) return steps;
   }
   return {};
+}
+
+Steps overlapping_steps(const Recording& recording, const LoopSteps& chosen, const LoopTree& tree,
+                        const std::vector<std::size_t>& phases) {
+  Steps steps;
+  steps.phases = phases.size() + 1;
+  const std::size_t count = chosen.size();
+  steps.cpu.resize(count * steps.phases);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto thread = static_cast<std::size_t>(chosen.thread[i]);
+    steps.process.push_back(recording.threads()[thread].process);
+    for (std::size_t phase = 0; phase < phases.size(); ++phase) {
+      const auto& series = tree.parts[phases[phase]].series;
+      if (!series.empty()) steps.cpu[i * steps.phases + phase] = series[i];
+    }
+    steps.cpu[i * steps.phases + phases.size()] = tree.self[i];
+  }
+  steps.thread = chosen.thread;
+  steps.start = chosen.start;
+  steps.duration = tree.steps;
+  for (auto* column : {&steps.has_number, &steps.number, &steps.waits, &steps.wait_calls}) {
+    column->resize(count);
+  }
+  steps.fit_work();
+  return steps;
 }
 
 }  // namespace nvspan::reader

@@ -9,7 +9,8 @@
 
 #include "core/memory/large_pages.hpp"
 #include "reader/file/recording.hpp"
-#include "reader/scan/selection.hpp"
+#include "reader/loops/loop_steps.hpp"
+#include "reader/loops/parts.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,8 @@ struct StepOptions {
   // saw them. Where nothing is in these, device ranges of all domains are what the GPU did.
   std::string call_domain;
   std::vector<std::string> work_domains;
+  // Which ranges of the role of a step are steps; of a cycle, which times are.
+  const LoopSteps* chosen = nullptr;
 };
 
 // Columns with a value for each step, ns unless said otherwise.
@@ -73,7 +76,11 @@ struct Steps {
   std::uint64_t devices_left = 0;  // devices that `idle` is not about: the busiest one is
 };
 
-Steps find_steps(const Recording& recording, const Selection& selection,
-                 const StepOptions& options);
+Steps find_steps(const Recording& recording, const StepOptions& options);
+
+// Steps that overlap each other, from the series of parts directly within them: `phases` are places
+// of tree.parts. Work of a GPU is not shared out among them.
+Steps overlapping_steps(const Recording& recording, const LoopSteps& chosen, const LoopTree& tree,
+                        const std::vector<std::size_t>& phases);
 
 }  // namespace nvspan::reader

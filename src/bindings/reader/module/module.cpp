@@ -12,6 +12,7 @@
 #include "bindings/reader/import/import_objects.hpp"
 #include "bindings/reader/import/trace_import.hpp"
 #include "bindings/reader/live/live_files.hpp"
+#include "bindings/reader/loop_steps.hpp"
 #include "bindings/reader/loops.hpp"
 #include "bindings/reader/ranks/rank_heat.hpp"
 #include "bindings/reader/ranks/rank_job.hpp"
@@ -84,8 +85,8 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("write_csv", &Reader::write_csv)
       .def("handle", &Reader::handle);
   nvspan::bindings::bind_reports(m);
+  nvspan::bindings::bind_loop_steps(m);
   nvspan::bindings::bind_loops(m);
-  nvspan::bindings::bind_steps(m);
   nvspan::bindings::bind_external_writer(m);
   nvspan::bindings::bind_import(m);
   nvspan::bindings::bind_live(m);
