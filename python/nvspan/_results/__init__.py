@@ -11,6 +11,7 @@ from __future__ import annotations
 from nvspan._result import Result, Row
 from nvspan._results.jobs import JOB_RESULTS
 from nvspan._results.loops import LOOP_RESULTS
+from nvspan._results.variation import VARIATION_RESULTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -400,6 +401,7 @@ class RecordedThread(Result):
 RESULTS = (
     *JOB_RESULTS,
     *LOOP_RESULTS,
+    *VARIATION_RESULTS,
     CallNode,
     CollectiveRow,
     ExactRow,
