@@ -140,6 +140,27 @@ void the_typical_step_adds_up() {
   EXPECT(after.begin == 500 && after.end == at && after.duration == at - 500);
 }
 
+// The states of steps that are as long as this.
+std::string states(const std::vector<std::int64_t>& lengths) {
+  Steps steps = steps_of_two_phases();
+  StepTrack track(steps, 1);
+  track.begin_thread(0, 0);
+  std::int64_t at = 0;
+  for (const std::int64_t length : lengths) {
+    track.leave(track.enter(role_of_step, at, {}), at + length);
+    at += length;
+  }
+  steps.fit_work();
+  return text_of(typical_step(steps).state);
+}
+
+void a_third_of_the_steps_is_never_left_out() {
+  EXPECT_EQUAL(states({500, 500, 100, 100, 300, 100, 100, 100, 100, 100}), "1 1 0 0 2 0 0 0 0 0 ");
+  EXPECT_EQUAL(states({500, 500, 100, 300, 300, 100, 100, 100, 100, 100}), "1 1 0 0 0 0 0 0 0 0 ");
+  EXPECT_EQUAL(states({500, 500, 500, 500, 100, 100, 100, 100, 100, 100}), "0 0 0 0 0 0 0 0 0 0 ");
+  EXPECT_EQUAL(states({100, 100, 300, 100, 300, 100}), "0 0 0 0 0 0 ");
+}
+
 }  // namespace
 
 int main() {
@@ -147,5 +168,6 @@ int main() {
   a_step_that_does_not_end_is_given_up();
   work_belongs_to_where_it_was_launched();
   the_typical_step_adds_up();
+  a_third_of_the_steps_is_never_left_out();
   return nvspan_test::failures() == 0 ? 0 : 1;
 }

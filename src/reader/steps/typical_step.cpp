@@ -24,16 +24,22 @@ void judge(const core::LargeVector<std::int64_t>& durations,
   const std::int64_t median = core::median(later);
   const double limit = std::max(most_deviations * core::robust_deviation(later, median),
                                 least_share * static_cast<double>(median));
-  bool leads = true;
+  std::vector<std::size_t> warm_up, outliers;
   for (const std::size_t step : of_thread) {
     const auto over = static_cast<double>(durations[step] - median);
-    leads = leads && over > limit;
-    if (leads) {
-      state[step] = static_cast<std::int64_t>(StepState::warm_up);
+    if (over > limit && step == of_thread[warm_up.size()]) {
+      warm_up.push_back(step);
     } else if (std::abs(over) > limit) {
-      state[step] = static_cast<std::int64_t>(StepState::outlier);
+      outliers.push_back(step);
     }
   }
+  const auto leave_out = [&](const std::vector<std::size_t>& steps, StepState as) {
+    for (const std::size_t step : steps) state[step] = static_cast<std::int64_t>(as);
+  };
+  // Steps of which so many differ have no other typical one.
+  const std::size_t most = (of_thread.size() - 1) / 3;
+  if (warm_up.size() <= most) leave_out(warm_up, StepState::warm_up);
+  if (warm_up.size() + outliers.size() <= most) leave_out(outliers, StepState::outlier);
 }
 
 void add(std::vector<double>& sums, const core::LargeVector<std::int64_t>& values,

@@ -17,7 +17,8 @@ enum class StepState : std::uint8_t { typical, warm_up, outlier };
 
 // A step differs when it is further from the median of its thread's later half than both of these:
 // so many of that half's robust deviations, and this share of the median. Those that lead and are
-// longer are warm-up, the others outliers. The rule for calls (stats/typical.hpp) is wider, as
+// longer are warm-up, the others outliers. Where these are a third of the thread's steps or more,
+// they are typical: outliers before warm-up. The rule for calls (stats/typical.hpp) is wider, as
 // calls of one name may differ by nature, and knows no order.
 constexpr double most_deviations = 5;
 constexpr double least_share = 0.25;
