@@ -44,7 +44,9 @@ class CallNode(RangeName):
     lane: str | None  #: the stream of a device's ranges
     calls: int  #: ranges that ended
     unclosed: int  #: ranges that did not end
-    total: int  #: time in which one was open; nested ones count once
+    total: int  #: their durations; nested ones count once
+    covered: int  #: time in which one was open, thread by thread
+    lane_covered: int | None  #: time in which any range of the stream was open
     self: int | None  #: time in which it was the innermost; None: start/end ranges do not nest
     min: int | None  #: the shortest call; None in the sums of a stream
     max: int | None  #: the longest call
@@ -58,7 +60,8 @@ class StatsRow(RangeName):
 
     calls: int  #: ranges that ended
     unclosed: int  #: ranges that did not end
-    total: float  #: time in which one was open, over all threads or streams; nested ones count once
+    total: float  #: their durations, over all threads or streams; nested ones count once
+    covered: float | None  #: time in which one was open, over all threads or devices; None: unknown
     self: float  #: time in which it was the innermost
     mean: float  #: the mean call
     std: float  #: the standard deviation of calls

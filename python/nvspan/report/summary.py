@@ -110,7 +110,9 @@ class Summary:
             **dict.fromkeys(device_join.NUMBERS),
             group=self._group(row),
             label=label + (f" ({row.unclosed} unclosed)" if row.unclosed else ""),
-            share=row.total / (self.wall * lanes) if self.wall else None,
+            share=None
+            if row.covered is None or not self.wall
+            else row.covered / (self.wall * lanes),
             overhead_share=row.overhead / row.total if row.total else 0.0,
             self=None if row.kind == "start_end" else row.self,
         )

@@ -106,10 +106,15 @@ py::list tree(const RecordingHandle& handle, bool ancestors) {
     entry["name"] = string_at(recording, node.name);
     entry["kind"] = kind_text(node.kind);
     entry["backward"] = node.backward;
-    if (node.lane >= 0) entry["lane"] = found.lanes[static_cast<std::size_t>(node.lane)];
+    if (node.lane >= 0) {
+      entry["lane"] = found.lanes[static_cast<std::size_t>(node.lane)];
+      entry["lane_covered"] = found.lane_covered[static_cast<std::size_t>(node.lane)];
+    }
     entry["calls"] = node.calls;
     entry["unclosed"] = node.unclosed;
     entry["total"] = static_cast<std::int64_t>(node.total());
+    const bool is_nested = node.kind == reader::RangeKind::push_pop;
+    entry["covered"] = is_nested ? static_cast<std::int64_t>(node.total()) : node.covered;
     if (node.kind != reader::RangeKind::start_end) entry["self"] = node.self;
     entry["min"] = node.calls == 0 ? 0 : node.shortest;
     entry["max"] = node.longest;

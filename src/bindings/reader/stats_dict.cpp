@@ -90,6 +90,11 @@ py::object Reader::stats(const py::str& asked) {
     entry["calls"] = row->calls;
     entry["unclosed"] = row->unclosed;
     entry["total"] = row->total();
+    if (row->kind == reader::RangeKind::push_pop) {
+      entry["covered"] = row->total();
+    } else if (!row->has_cells) {
+      entry["covered"] = row->covered;
+    }
     entry["self"] = row->self;
     entry["mean"] = mean;
     entry["std"] = std::sqrt(std::max(variance, 0.0));

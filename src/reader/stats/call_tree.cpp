@@ -7,6 +7,7 @@
 #include "reader/file/recording.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
+#include "reader/stats/coverage.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -46,10 +47,24 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
     node.self += range.self;
     node.outermost.close(static_cast<double>(duration), 0);
   }
-  void begin_thread(std::uint32_t) { std::fill(last_.begin(), last_.end(), Last{}); }
+  void begin_thread(std::uint32_t) {
+    std::fill(last_.begin(), last_.end(), Last{});
+    settled_ = Coverage::nothing_settled;
+  }
+  std::uint64_t opened(const ScannedRange& range, std::uint64_t, std::uint64_t,
+                       const EntryPayload&) {
+    if (started_.empty() && ended_.empty()) settled_ = range.start;
+    return no_row;
+  }
   void end_process(std::uint32_t) { nest_devices(); }
+  void finish() {
+    for (auto& [key, coverage] : coverage_) out_.nodes[key.from]->covered += coverage.time();
+    for (Coverage& lane : lane_coverage_) out_.lane_covered.push_back(lane.time());
+  }
 
  private:
+  static constexpr std::uint64_t all_devices = ~std::uint64_t{0};  // in place of a thread
+
   struct Last {
     std::uint64_t parent = 0;  // no node's address, and not no_row
     CallNode* node = nullptr;
@@ -76,6 +91,8 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
     const std::int64_t duration = std::max<std::int64_t>(range.end - range.start, 0);
     count(of, duration);
     of.self += duration;
+    coverage_[core::PathKey{static_cast<std::uint64_t>(of.index), range.thread}].add(
+        range.start, range.end, range.thread == thread_ ? settled_ : Coverage::nothing_settled);
   }
   [[gnu::noinline]] static void leave_open(CallNode& node) {
     ++node.unclosed;
@@ -111,6 +128,9 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
         }
         count(of, span.took);
         of.self += span.took;
+        coverage_[core::PathKey{static_cast<std::uint64_t>(of.index), all_devices}].add(
+            span.start, span.start + span.took);
+        lane_coverage_[static_cast<std::size_t>(lane)].add(span.start, span.start + span.took);
         of.outermost.close(static_cast<double>(span.took), 0);
         if (open.empty()) continue;
         const DeviceSpan& around = devices_.spans()[open.back().second];
@@ -123,7 +143,10 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
     const std::string label = lane_label(recording_, lane);
     const auto found = std::find(out_.lanes.begin(), out_.lanes.end(), label);
     const auto number = found - out_.lanes.begin();
-    if (found == out_.lanes.end()) out_.lanes.push_back(label);
+    if (found == out_.lanes.end()) {
+      out_.lanes.push_back(label);
+      lane_coverage_.emplace_back();
+    }
     return number;
   }
 
@@ -160,6 +183,9 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
 
   CallTree& out_;
   DeviceRows devices_;
+  std::unordered_map<core::PathKey, Coverage, core::PathHash> coverage_;  // by node and thread
+  std::vector<Coverage> lane_coverage_;
+  std::int64_t settled_ = Coverage::nothing_settled;  // of this thread: when no span was open
   std::vector<Last> last_;
   std::unordered_map<core::PathKey, CallNode*, core::PathHash> paths_;
 };
@@ -222,6 +248,7 @@ CallTree call_tree(const Recording& recording, const Selection& selection, bool 
   if (ancestors) scanned.sites.clear();
   TreeBuilder builder(recording, scanned, tree);
   builder.run();
+  builder.finish();
   if (ancestors && !selection.sites.empty()) keep_selected(tree, selection);
   return tree;
 }

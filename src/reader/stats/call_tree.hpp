@@ -28,7 +28,8 @@ struct CallNode {
   std::int64_t lane = -1;   // of CallTree::lanes, where it is a device's
   std::uint64_t calls = 0;  // closed ones; the times are those of them
   std::uint64_t unclosed = 0;
-  double sum = 0;  // ns
+  double sum = 0;            // ns
+  std::int64_t covered = 0;  // not of push/pop ranges, whose total it is: as in AggregateRow
   std::int64_t self = 0;
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
   std::int64_t longest = 0;
@@ -45,8 +46,9 @@ struct CallTree {
   static constexpr std::size_t most_distributions = 2000;
 
   std::vector<std::unique_ptr<CallNode>>
-      nodes;                       // in the order in which they appear, thread by thread
-  std::vector<std::string> lanes;  // what the streams of devices are called
+      nodes;                               // in the order in which they appear, thread by thread
+  std::vector<std::string> lanes;          // what the streams of devices are called
+  std::vector<std::int64_t> lane_covered;  // of each: when any of its ranges was open
 };
 
 // Of all threads together, and of streams of one name. With `ancestors` the ranges around those
