@@ -389,6 +389,7 @@ class RecordedProcess(Result):
     event_cost: float  #: the recorder's time for an event
     inner_cost: float  #: the part of it that lies within the event's range
     min_duration: int  #: shorter ranges were not recorded
+    cuda: str | None  #: "none", "mapped" (libcuda), "context"; None: not known
     tool: str | None  #: the program that wrote another tool's report; None: nvspan
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from nvspan._results import RecordedProcess
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
+# The domains of the GPU's work as tools saw it: nsys, and torch's own profiler.
+WORK_DOMAINS = ("CUDA", "kernel", "gpu_memcpy", "gpu_memset")
 
 
 class Source:
@@ -59,6 +61,18 @@ class OpenedFiles:
             process if source is None else process.replace(path=source.path, tool=source.tool)
             for process, source in zip(processes, sources, strict=True)
         ]
+
+    def has_gpu(self) -> bool:
+        """Whether a GPU was used: by a context of CUDA, a device range, a kernel, copy or set.
+
+        Of the whole files, also for a part by `filter`. A file that does not say whether CUDA was
+        in its process (`RecordedProcess.cuda` is None) counts by its events alone.
+        """
+        return (
+            self._reader.has_device_ranges()
+            or any(process.cuda == "context" for process in self.processes)
+            or not set(WORK_DOMAINS).isdisjoint(self._reader.domains())
+        )
 
     @property
     def problems(self) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from nvspan.recording.frame import Frame
 from nvspan.recording.label import label
+from nvspan.recording.opened import WORK_DOMAINS
 from nvspan.recording.time_text import time_cell
 
 TYPE_CHECKING = False
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from nvspan.recording.opened import OpenedFiles
 
 # The domains of what a tool saw of CUDA: the calls, and what they launched.
-CALL_DOMAIN, WORK_DOMAIN = "CUDA API", "CUDA"
+CALL_DOMAIN, WORK_DOMAIN = "CUDA API", WORK_DOMAINS[0]
 
 
 class Projection(Frame):

@@ -7,7 +7,8 @@ from __future__ import annotations
 from nvspan.recording.frame import Frame, flat
 from nvspan.recording.label import label
 from nvspan.recording.loop import matching, names_in, nearest_names, read_loop, why_no_steps
-from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
+from nvspan.recording.opened import WORK_DOMAINS
+from nvspan.recording.projection import CALL_DOMAIN
 from nvspan.recording.time_text import plain_cell, time_cell
 
 TYPE_CHECKING = False
@@ -59,8 +60,6 @@ _WAITING = (
     *("cuda*Synchronize*", "cu*Synchronize*", "cudaMemcpy", "cudaMemcpy_v*", "synchronize"),
     "torch.cuda.synchronize",
 )
-# The domains of the GPU's work as tools saw it: nsys, and torch's own profiler.
-_WORK = [WORK_DOMAIN, "kernel", "gpu_memcpy", "gpu_memset"]
 _NOT_KNOWN = -(2**63)
 _STEP_ROLE, _WAITING_ROLE, _FIRST_PHASE = 1, 2, 3
 _MOST_FOUND, _MOST_PHASES = 12, 64
@@ -151,7 +150,9 @@ class Steps(Frame):
             if not is_cycle:
                 roles.update(dict.fromkeys(loop.pairs_in(loop.step_groups), _STEP_ROLE))
             self.phases = [*(name for name, _ in groups), OTHER]
-            found = loop.steps.found(roles, [*self.phases, WAITING], direct, CALL_DOMAIN, _WORK)
+            found = loop.steps.found(
+                roles, [*self.phases, WAITING], direct, CALL_DOMAIN, list(WORK_DOMAINS)
+            )
         self.has_work = found.has_work
         self.of_device_ranges = found.of_device_ranges
         self.outside = found.outside

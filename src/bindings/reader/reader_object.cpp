@@ -331,6 +331,7 @@ reader::ColumnList Reader::all(const std::string& table) {
 py::list Reader::processes() const {
   static const char* const modes[] = {"full", "ring", "stats", "armed"};
   static const char* const clocks[] = {"tsc", "monotonic", "given"};
+  static const char* const cuda_uses[] = {"none", "mapped", "context"};
   py::list processes;
   for (const reader::ReadProcess& process : recording_->processes()) {
     const record::FileHeader& header = process.header;
@@ -358,9 +359,16 @@ py::list Reader::processes() const {
     entry["event_cost"] = header.event_cost / 1000.0;
     entry["inner_cost"] = header.inner_cost / 1000.0;
     entry["min_duration"] = header.min_duration;
+    if (header.cuda != 0) entry["cuda"] = cuda_uses[std::min<std::uint32_t>(header.cuda, 3) - 1];
     processes.append(entry.done());
   }
   return processes;
+}
+
+bool Reader::has_device_ranges() const {
+  const auto& sites = recording_->sites();
+  return std::any_of(sites.begin(), sites.end(),
+                     [](const reader::ReadSite& site) { return site.device != 0; });
 }
 
 std::unique_ptr<Reader> Reader::filtered(const py::object& pairs, const py::object& threads,

@@ -46,6 +46,7 @@ class Reader {
   pybind11::list file_losses() const { return list_losses(recording_->losses()); }
   pybind11::list processes() const;
   pybind11::list events() const;
+  bool has_device_ranges() const;  // in the files, not the part
 
   pybind11::list names(const std::string& table);
   std::size_t rows(const std::string& table);

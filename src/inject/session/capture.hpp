@@ -47,6 +47,8 @@ class Capture : public core::Immovable {
   virtual bool takes_deferred(ThreadState&) { return false; }
 
   virtual void thread_exit(ThreadState&) {}
+  // The program begins to end: its libraries still work.
+  virtual void before_exit() noexcept {}
   // `lost`: how many calls could not be shown.
   virtual void process_exit(ThreadState& thread, std::uint64_t lost) = 0;
   virtual void forked() noexcept {}

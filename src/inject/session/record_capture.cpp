@@ -82,6 +82,7 @@ record::ThreadWriter* RecordCapture::writer_of(std::uint32_t tid) {
     named_ = 0;
     if (recorder_.mode() == record::RecordMode::armed) name_handles();
   }
+  recorder_.follow_cuda();
   const bool had = slot.writer != nullptr && slot.writer->is_live();
   if (!had) {
     slot.writer = recorder_.ready(slot.writer, tid);

@@ -42,6 +42,7 @@ class RecordCapture final : public Capture {
   void other(const trace::Event& event) override;
   bool takes_deferred(ThreadState& thread) override { return writer_of(thread.tid) != nullptr; }
   void process_exit(ThreadState& thread, std::uint64_t lost) override;
+  void before_exit() noexcept override { recorder_.note_cuda(); }
   void forked() noexcept override;
   void close() noexcept override;
 

@@ -15,6 +15,22 @@
 #include <new>
 
 namespace nvspan::inject {
+namespace {
+
+// exit() destroys thread_local objects before it calls any handler, so also before the CUDA driver
+// ends its contexts; destructors of libraries run after that.
+struct MainThreadEnd {
+  ~MainThreadEnd() { session().before_process_exit(); }
+};
+
+void follow_main_thread() noexcept {
+  if (::syscall(SYS_gettid) != ::getpid()) return;
+  static thread_local MainThreadEnd end;
+  static_cast<void>(end);
+}
+
+}  // namespace
+
 Session& session() noexcept {
   alignas(Session) static unsigned char storage[sizeof(Session)];
   static Session* const instance = new (storage) Session;
@@ -199,6 +215,7 @@ void Session::take_thread_namer(ThreadNamer namer) noexcept {
 void Session::ask_thread() noexcept {
   ThreadSlot& slot = thread_slot();
   slot.met = meeting_.load(std::memory_order_relaxed);
+  follow_main_thread();
   char name[sizeof ThreadState::own_name];
   const ThreadNamer namer = namer_.load(std::memory_order_acquire);
   std::size_t size = namer == nullptr ? 0 : namer(name, sizeof name);
@@ -222,6 +239,14 @@ void Session::retire_thread(ThreadState* state) noexcept {
   registry_.forget_thread(state->tid);
   state->~ThreadState();
   pool_.deallocate(state, sizeof(ThreadState));
+}
+
+void Session::before_process_exit() noexcept {
+  if (!active() || thread_slot().busy) return;
+  const QuietSection quiet;
+  lock();
+  if (active()) capture_->before_exit();
+  unlock();
 }
 
 void Session::at_process_exit() noexcept {

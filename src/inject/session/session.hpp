@@ -70,6 +70,7 @@ class Session : public core::Immovable {
   }
 
   void count_lost() noexcept { lost_.fetch_add(1, std::memory_order_relaxed); }
+  void before_process_exit() noexcept;
   void at_process_exit() noexcept;
 
   // The rest is for a thread that holds the lock.

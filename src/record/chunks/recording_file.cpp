@@ -5,6 +5,7 @@
 
 #include "core/os/error_line.hpp"
 #include "record/file/checksum.hpp"
+#include "record/file/cuda_use.hpp"
 #include "record/file/fault_guard.hpp"
 #include "record/file/file_name.hpp"
 #include "record/file/ticks.hpp"
@@ -89,7 +90,9 @@ bool RecordingFile::create() {
   }
   exhausted_ = false;
   cut_ = false;
+  cuda_ = CudaUse::unknown;
   fill_header();
+  note_cuda();
   return true;
 }
 
@@ -125,6 +128,7 @@ bool RecordingFile::takes_more() noexcept {
 FileHeader RecordingFile::cut_header(std::uint64_t flags) const noexcept {
   FileHeader header = first_header_;
   header.flags |= flags;
+  header.cuda = static_cast<std::uint32_t>(cuda_);
   header.last[1] = sample_clocks();
   header.last_sample = 1;
   header.last_sums[1] = sample_sum(header.last[1], 1);
@@ -176,6 +180,22 @@ void RecordingFile::sample() noexcept {
   header.last[number % 2] = sample_clocks();
   header.last_sums[number % 2] = sample_sum(header.last[number % 2], number);
   atomic_word(header.last_sample).store(number);
+}
+
+void RecordingFile::note_cuda() noexcept {
+  constexpr std::uint64_t pause = 100;  // times what the look took
+  const std::uint64_t begin = ticks_now();
+  const CudaUse use = find_cuda_use();
+  const std::uint64_t end = ticks_now();
+  next_look_ = end + pause * (end - begin);
+  if (use <= cuda_) return;
+  cuda_ = use;
+  reopen();
+  header().cuda = static_cast<std::uint32_t>(use);
+}
+
+void RecordingFile::follow_cuda() noexcept {
+  if (cuda_ != CudaUse::context && ticks_now() >= next_look_) note_cuda();
 }
 
 void RecordingFile::add_loss(LossReason reason, const LossWindow& more) noexcept {

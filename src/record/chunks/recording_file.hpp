@@ -73,6 +73,10 @@ class RecordingFile {
   // The chunk whose header is being written: where a process is killed, it may be unfinished.
   void set_in_hand(std::uint64_t offset) noexcept;
   void sample() noexcept;
+  // Notes in the header what CUDA is in the process now; less never replaces more.
+  void note_cuda() noexcept;
+  // Likewise, in at most a hundredth of the time, and no more once a context was seen.
+  void follow_cuda() noexcept;
   void add_loss(LossReason reason, const LossWindow& more) noexcept;
   void lose_call(LossReason reason) noexcept;  // now, of no thread
 
@@ -93,6 +97,8 @@ class RecordingFile {
   core::PoolString template_;
   RecordOptions options_;
   FileHeader first_header_ = {};
+  CudaUse cuda_ = CudaUse::unknown;
+  std::uint64_t next_look_ = 0;  // ticks: of follow_cuda()
   bool exhausted_ = false;
   bool cut_ = false;
 };

@@ -29,6 +29,14 @@ enum class ClockType : std::uint32_t {
 // `armed` keeps what is open now (live_format.hpp) and no events.
 enum class RecordMode : std::uint32_t { full, ring, stats, armed };
 
+// FileHeader::cuda: the most that CUDA was in the process when the recorder looked.
+enum class CudaUse : std::uint32_t {
+  unknown,  // the file's writer did not look
+  none,     // libcuda was not loaded
+  mapped,   // it was, without a context: a GPU was not used
+  context,
+};
+
 // `ticks` of the recording's clock beside the system's clocks at the same moment, in ns.
 struct ClockSample {
   std::uint64_t ticks;
@@ -95,7 +103,7 @@ struct FileHeader {
   std::uint64_t in_hand;       // offset of the chunk whose header is being written; 0: none
   std::uint64_t events;        // at the end: how many its threads wrote
   std::uint64_t file_bytes;    // at the end: the length of the file; 0: still open
-  std::uint32_t reserved;
+  std::uint32_t cuda;           // CudaUse
   std::uint32_t closing_sum;  // at the end, of this header: closing_sum(); 0: still open
 };
 static_assert(sizeof(FileHeader) <= file_header_bytes);
@@ -110,7 +118,7 @@ inline FileHeader fixed_header(const FileHeader& header) {
   fixed.total_events = 0;
   fixed.fixed_sum = fixed.last_sums[0] = fixed.last_sums[1] = fixed.threads = 0;
   fixed.chunks = fixed.allocated = fixed.in_hand = fixed.events = fixed.file_bytes = 0;
-  fixed.magic = fixed.reserved = fixed.closing_sum = 0;
+  fixed.magic = fixed.cuda = fixed.closing_sum = 0;
   return fixed;
 }
 

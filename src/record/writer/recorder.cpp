@@ -105,6 +105,7 @@ bool Recorder::create_file() {
 
 void Recorder::close(const ThreadWriter* own) noexcept {
   if (!is_open()) return;
+  note_cuda();
   threads_.stop(own);
   threads_.give_back_chunks();
   definitions_.chunk.seal();

@@ -40,6 +40,11 @@ class Recorder {
   bool is_orphan() const noexcept {
     return is_open() && live_page->epoch.load(std::memory_order_relaxed) == 0;
   }
+  // What CUDA is in the process: at any event, and when the program is about to end.
+  void follow_cuda() noexcept { file_.follow_cuda(); }
+  void note_cuda() noexcept {
+    if (is_open() && !is_orphan()) file_.note_cuda();
+  }
   bool open_in_child();
   std::uint32_t pid() const noexcept { return file_.first_header().pid; }
   void mark_forked() noexcept;  // in a forked child, where the kernel may not have

@@ -9,6 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 namespace fake {
 
 namespace {
@@ -77,6 +81,24 @@ Context* current() {
 bool has_chosen_context() { return chose_context; }
 
 namespace {
+
+// As the driver does, a context maps /dev/nvidia-uvm, which a forked child does not inherit: here
+// the file that FAKE_CUDA_UVM names.
+void map_memory_device(bool mapped) {
+  static void* page = MAP_FAILED;
+  static int contexts = 0;
+  const char* path = std::getenv("FAKE_CUDA_UVM");
+  if (path == nullptr) return;
+  contexts += mapped ? 1 : -1;
+  if (mapped && contexts == 1) {
+    const int file = ::open(path, O_RDONLY);
+    page = ::mmap(nullptr, 1, PROT_READ, MAP_SHARED, file, 0);
+    ::close(file);
+    ::madvise(page, 1, MADV_DONTFORK);
+  } else if (contexts == 0) {
+    ::munmap(page, 1);
+  }
+}
 
 void destroy_contents(Context& context) {
   State& all = state();
@@ -156,6 +178,7 @@ FAKE_EXPORT Result cuDevicePrimaryCtxRetain(void** context, int device) {
   ++own.retained;
   if (!own.context.alive) {
     own.context.alive = true;
+    map_memory_device(true);
     own.context.id = ++state().last_id;
     state().contexts.insert(&own.context);
   }
@@ -167,6 +190,7 @@ FAKE_EXPORT Result cuDevicePrimaryCtxReset_v2(int device) {
   Lock lock(state().mutex);
   Device& own = *state().devices[static_cast<size_t>(device)];
   destroy_contents(own.context);
+  if (own.context.alive) map_memory_device(false);
   own.context.alive = false;
   return success;
 }
@@ -188,6 +212,7 @@ FAKE_EXPORT Result cuCtxCreate_v2(void** context, unsigned, int device) {
   made->device = device;
   made->id = ++state().last_id;
   state().contexts.insert(made);
+  map_memory_device(true);
   stack.push_back(made);
   chose_context = true;
   *context = made;
@@ -199,6 +224,7 @@ FAKE_EXPORT Result cuCtxDestroy_v2(void* context) {
   Context* own = static_cast<Context*>(context);
   if (!usable(own)) return invalid_context;
   destroy_contents(*own);
+  map_memory_device(false);
   own->alive = false;
   if (!stack.empty() && stack.back() == own) stack.pop_back();
   return success;

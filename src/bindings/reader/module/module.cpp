@@ -76,6 +76,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("payload_bytes", &Reader::payload_bytes)
       .def("payload_json", &Reader::payload_json)
       .def("row_json", &Reader::row_json)
+      .def("has_device_ranges", &Reader::has_device_ranges)
       .def("orphan_ends", &Reader::orphan_ends)
       .def("arrow_array", &Reader::arrow_array)
       .def("arrow_schema", &Reader::arrow_schema)
