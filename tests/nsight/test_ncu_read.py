@@ -171,7 +171,11 @@ def test_two_reports_compared(read):
             2,
             "--metrics cannot be used with --page",
         ),
-        (["x.ncu-rep", "--section", "sol"], 2, "--section cannot be used without --page"),
+        (
+            ["x.ncu-rep", "--section", "sol", "--against", "y.ncu-rep"],
+            2,
+            "--section cannot be used with --against",
+        ),
         (
             ["x.ncu-rep", "--against", "y.ncu-rep", "--threshold", "x"],
             2,
@@ -186,6 +190,6 @@ def test_what_does_not_go_together(words, code, said, read):
 
 
 def test_options_for_reports_alone():
-    done = nvspan_done("ncu", "--page", "details", "train.py")
+    done = nvspan_done("ncu", "--fail", "train.py")
     assert done.returncode == 2
-    assert done.stderr.endswith("nvspan ncu: error: --page cannot be used without --read\n")
+    assert done.stderr.endswith("nvspan ncu: error: --fail cannot be used without --read\n")

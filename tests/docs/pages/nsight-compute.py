@@ -17,7 +17,8 @@ os.environ["TMPDIR"] = os.getcwd()  # nsys keeps locks and sockets there
 
 def prepared(command):
     """A command as it can run here: without a GPU `nvspan ncu` prints its line."""
-    is_run = command.startswith("nvspan ncu") and "--read" not in command
+    reads = "--read" in command or "--import" in command
+    is_run = command.startswith("nvspan ncu") and not reads
     if is_run and not (GPU or "--dry-run" in command):  # noqa: F821
         return command.replace("nvspan ncu", "nvspan ncu --dry-run", 1)
     return command

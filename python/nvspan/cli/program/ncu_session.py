@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from nvspan._doctor.tools import captured, version_of
 from nvspan.cli.program.launching import run_to_end
+from nvspan.cli.program.ncu_line import without_option
 from nvspan.nsight.compute import diagnosis
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
 from nvspan.nsight.compute.explain import Run, as_lines, explain, rank_findings
@@ -21,14 +22,17 @@ from nvspan.nsight.compute.messages import OK, PROBLEM, Finding, reported
 from nvspan.nsight.lines import on_ranks
 from nvspan.nsight.lines.launchers import is_launched, rank_variable, split_line
 from nvspan.nsight.lines.ncu_command import METRICS, filters_of
+from nvspan.nsight.lines.ncu_options import printing
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX, Reports
 from nvspan.nsight.ranges.range_filter import RangeFilter
+from nvspan.nsight.results import details
+from nvspan.nsight.results.csv_reader import printed
 from nvspan.nsight.results.result import NcuResult, read_reports
 from nvspan.nsight.results.tables import formatted
 from nvspan.recording import Recording
 from nvspan.report.text import printable_lines
 
-_LONG = 30.0  # seconds
+Ranges = Sequence["str | RangeFilter"]
 
 
 def tell(text: str) -> None:
@@ -44,6 +48,22 @@ def show_findings(
         print(printable_lines(line), file=sys.stderr)
 
 
+def write_table(text: str, log_file: str | None) -> int:
+    """Writes results on standard error, or where --log-file says: 1 if that cannot be done."""
+    shown = printable_lines(text).rstrip("\n") + "\n"
+    stream = {None: sys.stderr, "stderr": sys.stderr, "stdout": sys.stdout}.get(log_file)
+    try:
+        if log_file is None or stream is not None:
+            print(shown, end="", file=stream)
+        else:
+            with open(log_file, "w", encoding="utf-8") as file:
+                file.write(shown)
+    except OSError as error:
+        tell(f"cannot write {log_file!r}: {error.strerror}")
+        return 1
+    return 0
+
+
 def _part(result: NcuResult, said: Sequence[str]) -> NcuResult:
     """What is in the reports that one ncu says it wrote."""
     paths = {os.path.realpath(path) for path in reported(said)}
@@ -57,7 +77,7 @@ class Session:
 
     Attributes:
         own: the options of ``nvspan ncu`` as they were given.
-        ranges: those that were given.
+        ranges: those that were given; filters are those of --nvtx-include.
         program: its words after ours.
         options: what `own` says.
         command: the command line of the program.
@@ -68,7 +88,7 @@ class Session:
     """
 
     own: Sequence[str]
-    ranges: Sequence[str]
+    ranges: Ranges
     program: Sequence[str]
     options: argparse.Namespace
     command: list[str]
@@ -78,7 +98,7 @@ class Session:
     is_whole: bool
     _has_tried: bool = False  # to make a recording
 
-    def run(self, line: list[str], ranges: list[str]) -> int:
+    def run(self, line: list[str], ranges: Ranges) -> int:
         """Runs one line, of some of the ranges: the program's exit code."""
         name = line[line.index("--export") + 1]
         if folder := os.path.dirname(name):
@@ -97,7 +117,7 @@ class Session:
         self._show(self._read(paths, filters), paths, said)
         return code
 
-    def filters(self, ranges: Sequence[str]) -> list[RangeFilter]:
+    def filters(self, ranges: Ranges) -> list[RangeFilter]:
         """The filters of ranges, by the recording where there is one."""
         return filters_of(ranges, self.recording)
 
@@ -160,16 +180,23 @@ class Session:
     def _show(self, result: NcuResult, reports: Sequence[str], said: dict[str, list[str]]) -> None:
         options = self.options
         if len(result) and not options.no_report:
-            wanted = [name for name in options.metrics if "__" in name]
-            table = result.table(kernels=options.kernels, metrics=wanted)
-            shown = formatted(table, options.format)
-            sys.stderr.write(printable_lines(shown).rstrip("\n") + "\n")
+            write_table(self._table(result, reports), options.log_file)
         if said or len(result) or not is_launched(self.command):
             self._explain(result, said)
         else:
             tell("nothing was profiled; what ncu says of each rank is above")
         for path in reports:
             print(f"nvspan: report {printable_lines(path)}", file=sys.stderr)
+
+    def _table(self, result: NcuResult, reports: Sequence[str]) -> str:
+        """The results in the form that was asked for."""
+        options = self.options
+        if words := printing(vars(options)):
+            return "".join(printed(report, self.ncu, *words) for report in reports)
+        if options.page:
+            return details.formatted(details.detail_rows(result, self.ncu), options.format)
+        wanted = [name for name in options.metrics if "__" in name]
+        return formatted(result.table(kernels=options.kernels, metrics=wanted), options.format)
 
     def _explain(self, result: NcuResult, said: dict[str, list[str]]) -> None:
         version = None if len(result) else version_of(self.ncu)
@@ -190,7 +217,7 @@ class Session:
         self, result: NcuResult, said: Sequence[str], version: str | None, rank: str = ""
     ) -> Run:
         options = self.options
-        choosing = ("calls", "kernel_id", "launch_skip", "exclude")
+        choosing = ("calls", "kernel_name", "kernel_id", "launch_skip", "exclude")
         return Run(
             said=said,
             result=result,
@@ -225,18 +252,15 @@ class Session:
         """The command line with what a finding asks for."""
         if not (finding.options or finding.ranges):
             return None
-        ranges = list(self.ranges)
+        own = without_option(self.own, "--range")  # they are among the ranges
+        ranges = [text for text in self.ranges if isinstance(text, str)]
         if finding.instead in ranges and finding.ranges:
             at = ranges.index(finding.instead)
             ranges[at : at + 1] = finding.ranges
         elif finding.ranges:
-            ranges = list(finding.ranges)
-        own = list(self.own)
-        while "--range" in own:  # they are among the ranges
-            at = own.index("--range")
-            del own[at : at + 2]
+            own = without_option(own, "--nvtx-include", finding.instead or None)
+            ranges = [*(ranges if finding.instead else ()), *finding.ranges]
         if finding.options[:1] and finding.options[0] in own and len(finding.options) == 2:
-            at = own.index(finding.options[0])
-            del own[at : at + 2]
+            own = without_option(own, finding.options[0])
         words = ["nvspan", "ncu", *dict.fromkeys(ranges), *own, *finding.options, *self.program]
         return shlex.join(words)

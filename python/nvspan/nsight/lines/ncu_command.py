@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 REPLAY_MODES = ("kernel", "application", "range", "app-range")
 PROCESSES = ("all", "application-only")
-CLOCK_CONTROLS = ("base", "none")
+CLOCK_CONTROLS = ("base", "none", "boost", "force-boost", "reset")
 CACHE_CONTROLS = ("all", "none")
 PRESETS = {
     "quick": ["--metrics", "gpu__time_duration.sum"],
@@ -86,7 +86,7 @@ def ncu_command(
         kernel_id: ``context:stream:name:invocation``, as ncu has it.
         launch_skip: how many kernels that match are left out at first.
         launch_count: how many results at most.
-        clock_control: "base" (ncu's default) or "none".
+        clock_control: "base" or "none"; newer versions also have "boost", "force-boost", "reset".
         cache_control: "all" (ncu's default) or "none".
         processes: "all" or "application-only".
         ranks: which of a launcher's ranks are profiled, as ``"0,3"`` or ``"0-3"``; None is all. The
@@ -120,7 +120,7 @@ def ncu_command(
     if preset is not None:
         words += PRESETS[preset]
     words += _measured(metrics, sets)
-    words += _chosen_kernels(kernel, kernel_id, launch_skip, launch_count)
+    words += chosen_kernels(kernel, kernel_id, launch_skip, launch_count)
     words += ["--clock-control", clock_control] if clock_control is not None else []
     words += ["--cache-control", cache_control] if cache_control is not None else []
     if included or excluded:
@@ -187,9 +187,14 @@ def _measured(metrics: Iterable[str], sets: Iterable[str]) -> list[str]:
     return [*words, *(["--metrics", ",".join(wanted)] if wanted else [])]
 
 
-def _chosen_kernels(
+def chosen_kernels(
     kernel: str | None, kernel_id: str | None, skip: int | None, count: int | None
 ) -> list[str]:
+    """ncu's options that choose kernels, as `ncu_command` has them.
+
+    Raises:
+        TypeError, ValueError: as `ncu_command`.
+    """
     words = []
     if kernel is not None:
         words += ["--kernel-name", f"regex:{kernel.removeprefix('regex:')}"]

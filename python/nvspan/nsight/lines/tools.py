@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 
-from nvspan._doctor.tools import paths_of
+from nvspan._doctor.tools import captured, paths_of
 
 COMPUTE_SUFFIX = ".ncu-rep"  # of Nsight Compute's reports
 
@@ -23,6 +23,12 @@ def find_tool(command: str, named: str | None = None) -> str | None:
         return shutil.which(named)
     found = paths_of(command)
     return found[0] if found else None
+
+
+def sets_of(ncu: str) -> list[str]:
+    """The names of the sets of sections that an ncu has; none where it does not list them."""
+    listed = captured(ncu, "--list-sets").stdout
+    return re.findall(r"^([a-z]\w*) {2,}", listed, re.MULTILINE)
 
 
 class Reports:

@@ -124,6 +124,7 @@ def _name(found: list[str], text: str, *, is_regex: bool) -> str:
         if piece in SPECIAL:
             raise ValueError(
                 f"{piece!r} in {text!r} stands in a name: write '\\{piece}' where the name has it"
+                + _patterns(text)
             )
         if piece == "\\\\":
             raise ValueError(
@@ -133,6 +134,21 @@ def _name(found: list[str], text: str, *, is_regex: bool) -> str:
         if piece == "\\":
             raise ValueError(f"{text!r} ends with a backslash, which quotes nothing there")
     return "".join(piece[-1] if piece[-1] in SPECIAL else piece for piece in found)
+
+
+def _patterns(text: str) -> str:
+    """What to write where the one name of a filter is meant as a pattern."""
+    domain, at, name = text.removesuffix("/").rpartition("@")
+    if "*" not in name or SPECIAL & set(domain + name.replace("*", "")):
+        return ""
+    expression = ".*".join(map(exact_regex, name.split("*")))
+    form = render(FilterParts((f"^{expression}$",), span=text[-1] != "/", regex=True))
+    within = f"{REGEX_PREFIX}^{exact_regex(domain)}$@" if at else REGEX_PREFIX
+    plain = f"{domain}:{name}" if at else name
+    return (
+        f"; for any text in its place '{plain}', a plain name of 'nvspan ncu', or "
+        f"'{within}{form.removeprefix(REGEX_PREFIX)}'"
+    )
 
 
 def _anchors(body: list[str], *, is_regex: bool) -> tuple[list[str], bool, bool]:

@@ -40,24 +40,26 @@ _DETAILS = {
 }
 
 
-def read(path: str, ncu: str) -> list[Profiled]:
-    """The results in a report.
+def read(path: str, ncu: str, *options: str) -> list[Profiled]:
+    """The results in a report, of which `options` of ncu may choose some.
 
     Raises:
         ValueError: ncu cannot read the file; the message has what it says.
         OSError: ncu cannot be run.
     """
-    return parse(_printed(path, ncu, "raw", "--print-units", "base"), path)
+    return parse(_page(path, ncu, "raw", "--print-units", "base", *options), path)
 
 
-def read_details(path: str, ncu: str, kernels: Mapping[int, KernelRow]) -> list[DetailRow]:
+def read_details(
+    path: str, ncu: str, kernels: Mapping[int, KernelRow], *options: str
+) -> list[DetailRow]:
     """The page "details" of the `kernels` in a report, which are given by their numbers: a row for
-    each metric of a section and for each rule.
+    each metric of a section and for each rule. `options` are those of `read`.
 
     Raises:
         ValueError, OSError: as `read`.
     """
-    names, rows = _table(_printed(path, ncu, "details"))
+    names, rows = _table(_page(path, ncu, "details", *options))
     found = []
     for row in rows:
         cells = dict(zip(names, row, strict=False))  # rows may lack the last columns
@@ -68,9 +70,17 @@ def read_details(path: str, ncu: str, kernels: Mapping[int, KernelRow]) -> list[
     return found
 
 
-def _printed(path: str, ncu: str, page: str, *options: str) -> str:
-    base = ("--print-kernel-base", "function")
-    done = captured(ncu, "--import", path, "--csv", "--page", page, *base, *options)
+def _page(path: str, ncu: str, page: str, *options: str) -> str:
+    return printed(path, ncu, "--csv", "--page", page, "--print-kernel-base", "function", *options)
+
+
+def printed(path: str, ncu: str, *options: str) -> str:
+    """What ncu prints of a report.
+
+    Raises:
+        ValueError, OSError: as `read`.
+    """
+    done = captured(ncu, "--import", path, *options)
     said = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("==")]
     if done.returncode and not any("were profiled" in line for line in said):
         reason = (
@@ -105,7 +115,7 @@ def _profiled(row: dict[str, str], units: dict[str, str], report: str, number: i
     metrics = {name: value for name in units if (value := _value(row[name])) is not None}
     return Profiled(
         report=report,
-        number=number,
+        number=number if (own := _whole(row, "ID")) is None else own,
         name=row.get("Kernel Name", ""),
         kind=_kind(row),
         process=_whole(row, "Process ID"),

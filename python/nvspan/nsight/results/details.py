@@ -17,8 +17,8 @@ from nvspan.report import render, text
 _LEFT = ("section", "metric", "unit")
 
 
-def detail_rows(result: NcuResult, ncu: str | None = None) -> list[DetailRow]:
-    """A row for each metric and each rule of the results.
+def detail_rows(result: NcuResult, ncu: str | None = None, *options: str) -> list[DetailRow]:
+    """A row for each metric and each rule of the results, which `options` of ncu chose.
 
     Raises:
         ValueError: a report cannot be read, or there is no ncu.
@@ -30,7 +30,7 @@ def detail_rows(result: NcuResult, ncu: str | None = None) -> list[DetailRow]:
     return [
         row
         for report, of_report in kernels.items()
-        for row in csv_reader.read_details(report, needed_tool(report, ncu), of_report)
+        for row in csv_reader.read_details(report, needed_tool(report, ncu), of_report, *options)
     ]
 
 

@@ -154,8 +154,10 @@ def read_reports(
     *,
     ncu: str | None = None,
     filters: Iterable[RangeFilter] = (),
+    options: Iterable[str] = (),
 ) -> NcuResult:
-    """Reads a report of Nsight Compute, or several of them together.
+    """Reads a report of Nsight Compute, or several of them together; `options` of ncu
+    (``["--kernel-name", "gemm"]``) choose some of the results.
 
     The program `ncu` reads them, by default the one of NVSPAN_NCU, on PATH, or where its installer
     puts it. That needs no GPU.
@@ -165,11 +167,12 @@ def read_reports(
         OSError: a file is not there.
     """
     names = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    chosen = list(options)
     found: list[Profiled] = []
     for path in [os.fspath(each) for each in names]:
         with open(path, "rb"):
             pass
-        found += csv_reader.read(path, needed_tool(path, ncu))
+        found += csv_reader.read(path, needed_tool(path, ncu), *chosen)
     return NcuResult(found, filters)
 
 
@@ -216,9 +219,16 @@ def named_ranges(filter: RangeFilter, result: Profiled) -> list[OpenRange]:
     return found
 
 
-def within(result: NcuResult, filters: Sequence[RangeFilter]) -> NcuResult:
-    """The results in the ranges of filters."""
-    hit = [each for each in result.results if any(named_ranges(f, each) for f in filters)]
+def within(
+    result: NcuResult, filters: Sequence[RangeFilter], excluded: Sequence[RangeFilter] = ()
+) -> NcuResult:
+    """The results in the ranges of `filters`, if there are any, and in none of `excluded`."""
+    hit = [
+        each
+        for each in result.results
+        if (not filters or any(named_ranges(f, each) for f in filters))
+        and not any(named_ranges(f, each) for f in excluded)
+    ]
     return NcuResult(hit, filters)
 
 
