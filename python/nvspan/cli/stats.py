@@ -81,7 +81,8 @@ def _parser() -> Parser:
     parser.option(
         "--compat nsys[:REPORT]",
         "the columns and numbers of 'nsys stats -r REPORT': nvtx_sum (the default), "
-        "nvtx_gpu_proj_sum (with --gpu), nvtx_gpu_proj_trace or nvtx_kern_sum",
+        "nvtx_gpu_proj_sum (with --gpu), nvtx_pushpop_sum, nvtx_pushpop_trace, nvtx_startend_sum, "
+        "nvtx_gpu_proj_trace or nvtx_kern_sum",
         choices=("nsys", *(f"nsys:{name}" for name in nsys_compat.REPORTS)),
     )
     return parser

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 
 from nvspan import _reader
@@ -22,6 +23,19 @@ Rows = list[dict[str, Cell]]
 
 _DURATIONS = ("Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)")
 NVTX_SUM = ("Time (%)", "Total Time (ns)", "Instances", *_DURATIONS, "Style", "Range")
+KIND_SUM = tuple(name for name in NVTX_SUM if name != "Style")
+PUSH_POP_TRACE = (
+    *(
+        "Start (ns)",
+        "End (ns)",
+        "Duration (ns)",
+        "DurChild (ns)",
+        "DurNonChild (ns)",
+        "Name",
+        "PID",
+    ),
+    *("TID", "Lvl", "NumChild", "RangeId", "ParentId", "RangeStack", "NameTree"),
+)
 PROJECTION_SUM = (
     *("Range", "Style", "Total Proj Time (ns)", "Total Range Time (ns)", "Range Instances"),
     *(f"Proj {name}" for name in _DURATIONS),
@@ -39,6 +53,7 @@ KERNEL_SUM = (
 )
 _STYLES = {"push_pop": "PushPop", "start_end": "StartEnd", "device": "StartEnd"}
 _KIND_STYLES = ("PushPop", "StartEnd")
+_PUSH_POP = 0
 
 
 def _tenths(value: float) -> float:
@@ -93,6 +108,24 @@ def _projection(recording: Recording, kernels: str = "") -> Projection:
     )
 
 
+def _sum(recording: Recording, styles: Sequence[str]) -> list[tuple[Cell, ...]]:
+    """A row for each name of ranges of these styles, without the style."""
+    name = _namer(recording)
+    rows = [
+        row
+        for row in _reader.exact(recording._reader.handle(), _collection_end(recording))
+        if _STYLES[row.kind] in styles
+        and not (recording._sources and row.domain in (CALL_DOMAIN, WORK_DOMAIN))
+    ]
+    total = sum(row.total for row in rows) or 1
+    values: list[tuple[Cell, ...]] = []
+    for row in sorted(rows, key=_order(recording)):
+        times = (_tenths(100 * row.total / total), row.total, row.calls, *_durations(row))
+        style = () if len(styles) == 1 else (_STYLES[row.kind],)
+        values.append((*times, *style, name(row.domain, row.name)))
+    return values
+
+
 def nvtx_sum(recording: Recording) -> Rows:
     """``nvtx_sum``: each name, the largest total first.
 
@@ -101,16 +134,77 @@ def nvtx_sum(recording: Recording) -> Rows:
     it, as they do there. nsys lets a range that did not end last until the end of its collection:
     so it is in a report of nsys, and in a recording it is left out.
     """
-    name = _namer(recording)
-    rows = _reader.exact(recording._reader.handle(), _collection_end(recording))
-    if recording._sources:
-        rows = [row for row in rows if row.domain not in (CALL_DOMAIN, WORK_DOMAIN)]
-    total = sum(row.total for row in rows) or 1
-    values = []
-    for row in sorted(rows, key=_order(recording)):
-        times = (_tenths(100 * row.total / total), row.total, row.calls, *_durations(row))
-        values.append((*times, _STYLES[row.kind], name(row.domain, row.name)))
-    return _table(NVTX_SUM, values)
+    return _table(NVTX_SUM, _sum(recording, _KIND_STYLES))
+
+
+def push_pop_sum(recording: Recording) -> Rows:
+    """``nvtx_pushpop_sum``: the push/pop ranges of `nvtx_sum` alone, with shares of theirs."""
+    return _table(KIND_SUM, _sum(recording, _KIND_STYLES[:1]))
+
+
+def start_end_sum(recording: Recording) -> Rows:
+    """``nvtx_startend_sum``: the start/end ranges of `nvtx_sum` alone, with shares of theirs."""
+    return _table(KIND_SUM, _sum(recording, _KIND_STYLES[1:]))
+
+
+@dataclass
+class _Traced:
+    """A push/pop range, with what lies directly within it."""
+
+    row: int
+    start: int
+    end: int
+    stack: tuple[_Traced, ...]
+    children: int = 0
+    children_time: int = 0
+
+
+def _traced(recording: Recording) -> Iterator[tuple[int, _Traced]]:
+    """The push/pop ranges with their threads. A range's parent is the shortest one of its thread
+    that encloses it, of any domain."""
+    collection_end = _collection_end(recording)
+    columns = ("thread", "start", "end", "kind", "end_reason", "domain")
+    ranges, rows = recording.ranges, []
+    domains = ranges.text("domain")
+    values = zip(*(ranges[column].tolist() for column in columns[:-1]), domains, strict=True)
+    for at, (thread, start, end, kind, reason, domain) in enumerate(values):
+        until = collection_end if reason else end
+        is_own = not (recording._sources and domain in (CALL_DOMAIN, WORK_DOMAIN))
+        if kind == _PUSH_POP and until is not None and is_own:
+            rows.append((thread, start, -until, at))
+    around: list[_Traced] = []
+    current = -1
+    for thread, start, negative_end, at in sorted(rows):
+        end = -negative_end
+        around = [outer for outer in around if outer.end >= start] if thread == current else []
+        current = thread
+        enclosing = [outer for outer in reversed(around) if outer.end >= end]
+        parent = min(enclosing, key=lambda outer: outer.end - outer.start, default=None)
+        stack = (*parent.stack, parent) if parent else ()
+        around.append(_Traced(at, start, end, stack))
+        if parent:
+            parent.children += 1
+            parent.children_time += end - start
+        yield thread, around[-1]
+
+
+def push_pop_trace(recording: Recording) -> Rows:
+    """``nvtx_pushpop_trace``: each push/pop range, in the order of the starts.
+
+    A range's id is its row in `Recording.ranges`.
+    """
+    name, threads = _namer(recording), _threads(recording)
+    ranges = recording.ranges
+    names = list(map(name, ranges.text("domain"), ranges.text("name")))
+    values: list[tuple[Cell, ...]] = []
+    for thread, found in sorted(_traced(recording), key=lambda pair: (pair[1].start, pair[1].row)):
+        time, level, shown = found.end - found.start, len(found.stack), names[found.row]
+        times = (found.start, found.end, time, found.children_time, time - found.children_time)
+        parent = found.stack[-1].row if found.stack else None
+        ids = "".join(f":{outer.row}" for outer in (*found.stack, found))
+        place = (*threads[thread], level, found.children, found.row, parent, ids)
+        values.append((*times, shown, *place, "--" * level + shown))
+    return _table(PUSH_POP_TRACE, values)
 
 
 def gpu_projection_sum(recording: Recording) -> Rows:
@@ -169,6 +263,9 @@ def kernel_sum(recording: Recording) -> Rows:
 # Their names in nsys: the columns, the rows, and which columns are text.
 REPORTS: dict[str, tuple[tuple[str, ...], Callable[[Recording], Rows], tuple[str, ...]]] = {
     "nvtx_sum": (NVTX_SUM, nvtx_sum, ("Style", "Range")),
+    "nvtx_pushpop_sum": (KIND_SUM, push_pop_sum, ("Range",)),
+    "nvtx_startend_sum": (KIND_SUM, start_end_sum, ("Range",)),
+    "nvtx_pushpop_trace": (PUSH_POP_TRACE, push_pop_trace, ("Name", "RangeStack", "NameTree")),
     "nvtx_gpu_proj_sum": (PROJECTION_SUM, gpu_projection_sum, ("Range", "Style")),
     "nvtx_gpu_proj_trace": (
         PROJECTION_TRACE,
