@@ -55,6 +55,21 @@ def edited(path: Path) -> Iterator[sqlite3.Connection]:
         connection.commit()
 
 
+def renumbered(rows: list[dict[str, str]], like: list[dict[str, str]]) -> list[dict[str, str]]:
+    """With nsys's ids of ranges, which are its rows, for ours: those of the same place are one."""
+    ids = {ours["RangeId"]: theirs["RangeId"] for ours, theirs in zip(rows, like, strict=True)}
+    assert len(ids) == len(set(ids.values())) == len(rows)
+    return [
+        {
+            **row,
+            "RangeId": ids[row["RangeId"]],
+            "ParentId": ids.get(row["ParentId"], row["ParentId"]),
+            "RangeStack": ":".join(ids.get(id, id) for id in row["RangeStack"].split(":")),
+        }
+        for row in rows
+    ]
+
+
 def find() -> Path:
     """The folder of nsys's executables; skips the test where there is none."""
     prefix = os.environ.get("NVSPAN_NSYS")
