@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The families of recordings. Each module adds its own to `truth.RECORDINGS`."""
+
+from __future__ import annotations
+
+from answers.key import (
+    between,
+    nested,
+    quiet,
+    requests,
+    stages,
+    steps,
+    varying,
+    waits,
+    where_time_goes,
+    without_steps,
+)
+
+FAMILIES = (
+    steps,
+    nested,
+    requests,
+    between,
+    stages,
+    where_time_goes,
+    varying,
+    waits,
+    without_steps,
+    quiet,
+)

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loops with nothing to find: noise that is no jump, no trend, no period, no mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from answers.key.program import TRAIN, Program
+from answers.key.truth import Truth, add, recording
+
+
+def wandering(random: np.random.Generator, count: int, memory: float, sigma: float) -> np.ndarray:
+    """Factors whose logarithm is autocorrelated: an AR(1) series."""
+    values = np.empty(count)
+    values[0] = random.normal()
+    for place in range(1, count):
+        values[place] = memory * values[place - 1] + np.sqrt(1 - memory**2) * random.normal()
+    return np.exp(sigma * values)
+
+
+def strays(count: int, places: tuple[int, ...], factor: float) -> np.ndarray:
+    return np.where(np.isin(np.arange(count), places), factor, 1.0)
+
+
+# What a loop's rounds are called, and the factors of their times.
+LOOPS: dict[str, tuple[str, Callable[[np.random.Generator], np.ndarray]]] = {
+    "steady": ("step", lambda r: np.exp(0.01 * r.normal(size=100))),
+    "noise_24": ("step", lambda r: np.exp(0.10 * r.normal(size=24))),
+    "noise_200": ("step", lambda r: np.exp(0.10 * r.normal(size=200))),
+    "noise_12": ("minibatch", lambda r: np.exp(0.05 * r.normal(size=12))),
+    "noise_500": ("minibatch", lambda r: np.exp(0.08 * r.normal(size=500))),
+    "loud": ("batch {}", lambda r: np.exp(0.2 * r.normal(size=40))),
+    "correlated_24": ("step", lambda r: wandering(r, 24, 0.8, 0.08)),
+    "correlated_200": ("step", lambda r: wandering(r, 200, 0.8, 0.08)),
+    "correlated_30": ("iteration", lambda r: wandering(r, 30, 0.7, 0.06)),
+    "correlated_16": ("sim_step", lambda r: wandering(r, 16, 0.8, 0.05)),
+    "wandering_24": ("step", lambda r: wandering(r, 24, 0.95, 0.06)),
+    "wandering_200": ("step", lambda r: wandering(r, 200, 0.95, 0.06)),
+    "wandering_80": ("iteration", lambda r: wandering(r, 80, 0.9, 0.06)),
+    "wandering_600": ("sim_step", lambda r: wandering(r, 600, 0.9, 0.05)),
+    "wandering_slowly": ("minibatch", lambda r: wandering(r, 150, 0.98, 0.05)),
+    "uniform_24": ("step", lambda r: r.uniform(0.8, 1.2, 24)),
+    "uniform_200": ("step", lambda r: r.uniform(0.8, 1.2, 200)),
+    "sum_of_two": ("minibatch", lambda r: 0.5 + 0.25 * (r.random(120) + r.random(120))),
+    "discrete": ("minibatch", lambda r: 1 + 0.1 * r.integers(0, 6, 100)),
+    "beta": ("minibatch", lambda r: 0.7 + 0.6 * r.beta(2, 3, 90)),
+    "skewed": ("step", lambda r: np.exp(0.25 * r.normal(size=100))),
+    "gamma": ("step", lambda r: r.gamma(6, 1 / 6, 100) + 0.2),
+    "gamma_70": ("sim_step", lambda r: r.gamma(12, 1 / 12, 70) + 0.1),
+    "one_stray": ("step", lambda r: strays(100, (33,), 1.6)),
+    "one_stray_of_150": ("step", lambda r: strays(150, (77,), 1.5)),
+    "two_strays": ("sim_step", lambda r: strays(300, (50, 200), 1.9)),
+    "sizes": ("batch", lambda r: r.uniform(0.5, 1.5, 150)),
+    "five": ("step", lambda r: np.array([1, 1.1, 0.95, 1.02, 1.05])),
+    "three": ("step", lambda r: np.array([1, 1.2, 1.1])),
+    "six": ("epoch {}", lambda r: np.exp(0.05 * r.normal(size=6))),
+}
+
+
+def _nothing(name: str, factors: Callable[[np.random.Generator], np.ndarray]):
+    def build(program: Program) -> Truth:
+        values = factors(program.random).tolist()
+        program.loop(name, values, pause=0.05)
+        return Truth(name.removesuffix(" {}"), len(values))
+
+    return build
+
+
+for _label, (_name, _factors) in LOOPS.items():
+    add(f"nothing_{_label}", _nothing(_name, _factors))
+
+
+@recording
+def nothing_with_heavy_tails(program: Program) -> Truth:
+    """Some are so slow that they may be told."""
+    program.loop("step", np.exp(0.03 * program.random.standard_t(3, 100)).tolist())
+    return Truth("step", 100, may="rare")
+
+
+@recording
+def nothing_with_a_long_tail(program: Program) -> Truth:
+    program.loop("frame", np.exp(0.4 * program.random.normal(size=60)).tolist())
+    return Truth("frame", 60, may="rare")
+
+
+@recording
+def nothing_in_noisy_parts(program: Program) -> Truth:
+    program.loop("step", 150, TRAIN, noise=0.15)
+    return Truth("step", 150)
