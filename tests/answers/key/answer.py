@@ -5,6 +5,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+import nvspan
 
 
 @dataclass(frozen=True)
@@ -19,3 +22,14 @@ class Answer:
 
     def sentences(self) -> list[str]:
         return [self.headline, *(text for _, text in self.findings)]
+
+
+def answer(path: Path) -> Answer:
+    from nvspan.answers.findings import analyze
+
+    analysis = analyze(nvspan.read(path))
+    choice = analysis.loop and analysis.loop.choice
+    findings = [(row.kind, "\n".join([row.text, *row.evidence])) for row in analysis.findings]
+    if not choice:
+        return Answer(None, 0, "step", analysis.headline, findings)
+    return Answer(choice.label, choice.count, choice.unit, analysis.headline, findings)
