@@ -79,6 +79,10 @@ RIGHT = Answer(
             ],
         ),
         ({"findings": [*RIGHT.findings, ("jump", "a jump")]}, ["false, jump: a jump"]),
+        (
+            {"findings": [*RIGHT.findings, ("rare", "1 steps")]},
+            ["'1 steps' is said: 1 steps"],
+        ),
     ],
 )
 def test_a_wrong_answer_is_told(changes, wrong):

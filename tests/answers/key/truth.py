@@ -17,6 +17,10 @@ from answers.key.program import MS, Program
 
 POINTS = 5.0  # by which a percentage may differ from the truth
 TIME = 0.06  # by which a duration may
+# No recording has a GPU, and no sentence a plural of one, or a figure that is none.
+_NEVER = re.compile(
+    r"\b(?:GPU|CUDA|nan|inf)\b|(?<![\d.,])1 (?:steps|requests|ranges|times|calls|threads|pauses)\b"
+)
 _UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 
 
@@ -109,12 +113,11 @@ def make(name: str, seed: int, path: Path) -> tuple[Program, Truth]:
 
 def problems(program: Program, truth: Truth, answer: Answer) -> list[str]:
     """Each missing and each false sentence."""
-    impossible = [text for text in answer.sentences() if max(percentages(text), default=0) > 100]
     return [
         *_of_steps(truth, answer),
         *_of_headline(program, truth, answer.headline),
         *_of_findings(truth, answer),
-        *(f"above 100 %: {text}" for text in impossible),
+        *_of_words(answer),
     ]
 
 
@@ -161,6 +164,14 @@ def _of_findings(truth: Truth, answer: Answer) -> Iterator[str]:
         elif all(lacks):
             shortest = min(range(len(texts)), key=lambda index: len(lacks[index]))
             yield f"{said.kind} lacks {', '.join(lacks[shortest])}: {texts[shortest]}"
+
+
+def _of_words(answer: Answer) -> Iterator[str]:
+    for text in answer.sentences():
+        if max(percentages(text), default=0) > 100:
+            yield f"above 100 %: {text}"
+        if wrong := _NEVER.search(text):
+            yield f"{wrong[0]!r} is said: {text}"
 
 
 def steps_of(program: Program, step: str) -> np.ndarray:
