@@ -136,6 +136,19 @@ def rollout_and_update(program: Program) -> Truth:
 
 
 @recording
+def rollout_and_update_in_turn(program: Program) -> Truth:
+    """The same without a range around both: told from one of the loops, the other by its range."""
+    thread = program.thread(noise=0.03)
+    for _ in range(24):
+        with thread.range("rollout"):
+            thread.loop("act", 10, {"policy": 0.5, "env": 0.6}, pause=0)
+        with thread.range("update"):
+            thread.loop("sgd", 6, {"loss": 0.7, "apply": 0.9}, pause=0)
+    finding = says("stage|between", shares={"update": program.share("update")}, figures=(10,))
+    return Truth("act", 240, (finding,), may="dominant")
+
+
+@recording
 def folds_without_trials(program: Program) -> Truth:
     thread = program.thread(noise=0.04)
     for number in range(5):

@@ -225,7 +225,7 @@ class Program:
                     stream.write_mark(time, message=name)
 
     def _write(self, stream, streams, row: Range, domain: str, session, numbers) -> None:
-        fields = {"message": row.name, "category": row.category}
+        fields = {"message": row.name or None, "category": row.category}
         if row.size is not None:
             where = session.get_domain(domain)
             schema = where.get_schema(_SIZED, kind=EventKind.RANGE_PUSHPOP)

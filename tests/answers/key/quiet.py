@@ -89,3 +89,34 @@ def nothing_with_a_long_tail(program: Program) -> Truth:
 def nothing_in_noisy_parts(program: Program) -> Truth:
     program.loop("step", 150, TRAIN, noise=0.15)
     return Truth("step", 150)
+
+
+@recording
+def nothing_in_marks_beside_steps(program: Program) -> Truth:
+    thread = program.thread(noise=0.03)
+    for number in range(60):
+        thread.mark(f"batch of {number % 7} files")
+        with thread.range("step"):
+            thread.run(TRAIN)
+    return Truth("step", 60)
+
+
+@recording
+def nothing_in_ranges_of_no_length(program: Program) -> Truth:
+    thread = program.thread(noise=0.03)
+    for _ in range(60):
+        with thread.range("step"):
+            thread.until(thread.now, "begin")
+            thread.run(TRAIN)
+            thread.until(thread.now, "end")
+    return Truth("step", 60)
+
+
+@recording
+def nothing_in_ranges_without_a_name(program: Program) -> Truth:
+    thread = program.thread(noise=0.03)
+    for _ in range(60):
+        with thread.range("step"):
+            thread.run(TRAIN)
+            thread.until(thread.now + 300_000, "")
+    return Truth("step", 60)
