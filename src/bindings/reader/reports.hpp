@@ -56,7 +56,6 @@ std::function<void(Value)> progress_of(const pybind11::object& progress, release
 [[noreturn]] void raise_os_error(const std::system_error& error, const std::string& path);
 
 void bind_reports(pybind11::module_& module);
-void bind_steps(pybind11::module_& module);
 void bind_variation(pybind11::module_& module);
 
 }  // namespace nvspan::bindings

@@ -88,7 +88,6 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
   nvspan::bindings::bind_reports(m);
   nvspan::bindings::bind_loop_steps(m);
   nvspan::bindings::bind_loops(m);
-  nvspan::bindings::bind_steps(m);
   nvspan::bindings::bind_variation(m);
   nvspan::bindings::bind_external_writer(m);
   nvspan::bindings::bind_import(m);
