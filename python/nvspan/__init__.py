@@ -5,6 +5,8 @@
 >>> import nvspan
 >>> with nvspan.annotate("load", color="green"):
 ...     pass
+
+PYTEST_DONT_REWRITE: a plugin of pytest that is imported before it (``nvspan -m pytest``).
 """
 
 # No __getattr__ here, and no typing: the first would keep the interpreter from specialising
@@ -43,6 +45,7 @@ from nvspan._core import (
 )
 from nvspan._decorate import annotate_class
 from nvspan._device import name_device, name_event, name_stream
+from nvspan._lazy import LazyModule
 from nvspan._runtime.configure import configure, configure_from_environment
 from nvspan._runtime.domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._runtime.info import info
@@ -77,6 +80,11 @@ from nvspan.recording import Recording, Source, read
 from nvspan.tracing import trace
 
 NvtxWarning = NvspanWarning
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nvspan import torch as torch
+else:
+    torch = LazyModule("nvspan.torch")
 
 
 def _html_of(recording: Recording) -> str:
@@ -135,7 +143,7 @@ del _watch
 configure_from_environment()
 del configure_from_environment
 _provide("nvspan", "_lib", "nvtx")
-del _provide
+del _provide, LazyModule, TYPE_CHECKING
 
 __all__ = [
     "Annotation",

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,21 @@ def load(place: str) -> Any:
     module, _, attribute = place.partition(":")
     __import__(module)
     return getattr(sys.modules[module], attribute)
+
+
+class LazyModule(ModuleType):
+    """A submodule as an attribute of its package, until the first use of it imports it.
+
+    The import replaces this object in the package.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        __import__(self.__name__)
+        return getattr(sys.modules[self.__name__], name)
+
+    def __dir__(self) -> list[str]:
+        __import__(self.__name__)
+        return dir(sys.modules[self.__name__])
 
 
 def lazy_attributes(module: str, **places: str) -> Callable[[str], Any]:

@@ -203,7 +203,7 @@ def test_slower_than_earlier_runs(tmp_path):
     new = runs_of(tmp_path, "new", spread, 7 * MS)
     (one,) = slower_than(read_runs(*old), read_runs(*new))
     assert (one.kind, one.certainty) == ("slower", "measured")
-    change = float(re.fullmatch(r"the typical step became slower: ([+\d.]+) %", one.text)[1])
+    change = float(re.fullmatch(r"the typical step became slower: ([+\d.]+)%", one.text)[1])
     assert change == pytest.approx(20, abs=2)
     assert any(line.startswith("'forward' ") for line in one.evidence)
     assert not any(line.startswith("'backward' ") for line in one.evidence)

@@ -40,9 +40,9 @@ def run(*words):
 @pytest.mark.parametrize(
     ("name", "bound", "said"),
     [
-        ("data", "data", "bound by data loading: the GPU has no work for 86% of the step, "
+        ("data", "data", "bound by data loading: the GPU has no work for 87% of the step, "
          "82% while the CPU is in 'data wait'; work begins 9.65 us after its launch"),
-        ("item", "cpu", "bound by what is in no phase: the GPU has no work for 30% of the step, "
+        ("item", "cpu", "bound by what is in no phase: the GPU has no work for 29% of the step, "
          "23% while the CPU is in 'other'; work begins 7.49 us after its launch"),
         ("launch", "launch", "launch-bound: the GPU keeps up with the launches, its work ends "
          "642 ns after the CPU has launched it (its ranges cover 93% of the step)"),

@@ -140,7 +140,7 @@ def test_the_forms_of_a_table():
     result = layers()
     text = str(result).splitlines()
     assert text[0].split()[:5] == ["range", "results", "time", "mean", "sm"]
-    assert text[2].split()[:4] == ["torch:layers.0", "3", "28.992", "us"]
+    assert text[2].split()[:4] == ["torch:layers.0", "3", "29.0", "us"]
     document = tables.formatted(result.table(metrics=[TIME]), "csv")
     rows = list(csv.DictReader(io.StringIO(document)))
     assert [row["name"] for row in rows] == ["forward", "layers.0"]

@@ -77,8 +77,7 @@ def test_statistics_of_long_names(without_rich, words):
 )  # fmt: skip
 def test_tables_of_loops(without_rich, loops, words, name):
     lines = lines_of(without_rich, *words, loops / f"{name}.nvspan")
-    assert_narrow(lines, {"steps": "phase", "modules": "calls"}.get(words[0], "calls")
-                  if words != ["modules"] else "forward")  # fmt: skip
+    assert_narrow(lines, "phase" if words[0] == "steps" else "calls")
 
 
 def test_a_comparison(without_rich, loops):

