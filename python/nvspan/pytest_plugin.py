@@ -116,8 +116,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     from nvspan.report.summary import Summary
 
     recording = _session[-1].read()
-    summary = Summary(recording, live=True)
     top = config.getoption("--nvspan-top")
+    summary = Summary(recording, live=True, most=top)
     terminalreporter.section("nvspan")
     terminalreporter.write_line(plain(summary, top))
     output = config.getoption("--nvspan-output")

@@ -25,6 +25,7 @@ from nvspan.recording.time_text import duration
 from nvspan.report import render
 from nvspan.report.summary import Summary
 from nvspan.report.text import parse_duration
+from nvspan.writer import Session
 
 pytestmark = needs_library
 
@@ -311,3 +312,51 @@ def test_times_are_parsed_and_written():
     assert [duration(ns) for ns in (0, 999, 1000, 1234567, 2.5e9)] == [
         "0 ns", "999 ns", "1.00 us", "1.23 ms", "2.50 s",
     ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def many_names(tmp_path_factory):
+    """150 ranges of different names: request N lasts N us; the odd ones begin before the even."""
+    path = tmp_path_factory.mktemp("many") / "many.nvspan"
+    with (
+        Session("many", output=str(path)) as session,
+        session.create_stream("core 0", domain="app") as stream,
+    ):
+        for number in range(1, 151):
+            begin = (number if number % 2 else 1000 - number) * 1_000_000
+            stream.write_pushpop(begin, begin + number * 1000, message=f"request {number}")
+    return path
+
+
+def names_of(table):
+    return [line.split()[-1] for line in table.splitlines() if "app:request" in line]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], range(150, 50, -1)),
+        (["--top", "3"], (150, 149, 148)),
+        (["--top", "all"], range(150, 0, -1)),
+        (["--sort", "first", "--top", "3"], (1, 3, 5)),
+        (["--sort", "name", "--top", "3"], (1, 10, 100)),
+        (["--sort", "share", "--top", "2"], (150, 149)),
+        (["--sort", "self"], range(150, 50, -1)),
+    ],
+)
+def test_a_table_of_many_names_has_the_first_100(many_names, words, expected):
+    done = run_nvspan("stats", *words, many_names)
+    expected = list(expected)
+    assert names_of(done.stdout) == [str(number) for number in expected]
+    is_limited = "--top" not in words
+    said = "nvspan: 100 of 150 rows; '--top all' shows every row\n" if is_limited else ""
+    assert done.stderr == said
+    more = [line for line in done.stdout.splitlines() if line.startswith("... and ")]
+    assert more == ([f"... and {150 - len(expected)} more"] if len(expected) < 150 else [])
+
+
+def test_csv_and_json_have_every_row(many_names):
+    done = run_nvspan("stats", "--format", "csv", many_names)
+    assert (done.stdout.count("\n"), done.stderr) == (151, "")
+    assert len(as_json(many_names)["rows"]) == 150
+    assert len(as_json("--top", "3", many_names)["rows"]) == 3

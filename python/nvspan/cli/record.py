@@ -92,7 +92,7 @@ def _show(recording: nvspan.Recording) -> None:
     from nvspan.report.render import plain, rich_table
     from nvspan.report.summary import Summary
 
-    summary = Summary(recording)
+    summary = Summary(recording, most=_MOST_ROWS)
     if sys.stderr.isatty() and summary.rows and rich_table(summary, sys.stderr, _MOST_ROWS):
         return
     text = "no NVTX ranges were recorded"

@@ -28,6 +28,7 @@ from nvspan.report.narrow import fitted, width_of
 from nvspan.report.progress import Progress
 from nvspan.report.summary import COLUMNS, GROUPS, Summary, call_tree
 
+_MOST_ROWS = 100  # of a table for people
 _DESCRIPTION = """\
 Shows every range of recordings: how often it ran, its total time, its time without the ranges
 inside it, and how its durations are distributed. The files of several processes are read together.
@@ -42,6 +43,10 @@ def _group(given: str) -> str:
     raise argparse.ArgumentTypeError(
         f"{given!r} is not one of {known}, payload.FIELD{hint(given, (*GROUPS[1:], 'payload.'))}"
     )
+
+
+def _rows(given: str) -> int:
+    return sys.maxsize if given == "all" else positive(given)
 
 
 def _column(given: str) -> str:
@@ -76,7 +81,12 @@ def _parser() -> Parser:
         f"is total, of a profile self); of a tree {', '.join(tree.SORTS)}",
         type=_column,
     )
-    parser.option("--top N", "show only the first N rows", type=positive)
+    parser.option(
+        "--top N",
+        f"show only the first N rows; 'all' shows every row (default: {_MOST_ROWS} in a table, all in "
+        "csv and json)",
+        type=_rows,
+    )
     parser.option("--gpu", "show what the GPU did for each range: the work launched within it")
     parser.option(
         "--compat nsys[:REPORT]",
@@ -132,6 +142,8 @@ def _tree_rows(
     sort = options.sort or "total"
     if not asked and (table or sort not in tree.SORTS or summary.gpu or summary.is_profile):
         return None
+    if not asked and summary.count > tree.MOST_LINES:
+        return None  # each row has a line at least
     nodes = call_tree(recording, options.ancestors)
     if not asked and len(nodes) > tree.MOST_LINES:
         return None
@@ -168,15 +180,18 @@ def _table(summary: Summary, options: argparse.Namespace) -> int:
         return emit(render.as_csv(raw, columns, options.escape_formulas))
     if options.format == "json":
         return emit(render.as_json(summary, options.top))
+    top = options.top or _MOST_ROWS
+    if summary.count > top and not options.top:
+        note([f"{top} of {summary.count:,} rows; '--top all' shows every row"])
     if options.format == "markdown":
-        return emit(render.as_markdown(summary, options.top))
+        return emit(render.as_markdown(summary, top))
     if (
         sys.stdout is not None
         and sys.stdout.isatty()
-        and render.rich_table(summary, sys.stdout, options.top)
+        and render.rich_table(summary, sys.stdout, top)
     ):
         return 0
-    return emit(render.plain(summary, options.top, width_of(sys.stdout)))
+    return emit(render.plain(summary, top, width_of(sys.stdout)))
 
 
 def _show_job(parser: Parser, options: argparse.Namespace) -> int:
@@ -221,15 +236,16 @@ def main(argv: Sequence[str]) -> int:
         width = width_of(sys.stdout)
         return emit(gpu.render(found, options.format, options.top, options.escape_formulas, width))
     with Progress("counting"):
-        summary = Summary(recording, options.by)
+        top = options.top or (None if options.format in ("csv", "json") else _MOST_ROWS)
+        summary = Summary(recording, options.by, most=top, sort=options.sort)
         rows = _tree_rows(recording, options, summary)
     if rows is not None:
         note(emptiness.events(recording, "the tree"))
         return emit(_tree(options, summary, rows))
-    unknown = emptiness.unknown_field(recording, options.by, summary.rows)
+    unknown = emptiness.unknown_field(recording, options.by, summary.stats.rows)
     if unknown is not None:
         parser.fail(f"--by: {unknown}")
     if not (summary.rows or options.filter or options.start or options.stop):
         note(emptiness.nothing(recording))
-    note(emptiness.grouping(recording, options.by, summary.rows))
+    note(emptiness.grouping(recording, options.by, summary.stats.rows))
     return _table(summary, options)

@@ -85,8 +85,8 @@ def cells(summary: Summary, columns: Sequence[str], rows: Sequence[Row]) -> list
 
 
 def _more(summary: Summary, rows: Sequence[Row]) -> list[str]:
-    more = len(summary.rows) - len(rows)
-    return [*([f"... and {more} more"] if more else []), *summary.footnotes()]
+    more = summary.count - len(rows)
+    return [*([f"... and {more:,} more"] if more else []), *summary.footnotes()]
 
 
 def plain(summary: Summary, top: int | None = None, width: int | None = None) -> str:

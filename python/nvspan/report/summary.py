@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from heapq import nlargest, nsmallest
 
 from nvspan import _reader
 from nvspan._device.losses import device_losses_of
@@ -47,6 +48,7 @@ class Summary:
     Attributes:
         stats: what `Recording.stats` found, with what was lost.
         rows: its ranges, each a `Row`.
+        count: how many rows there are, more than `rows` where only `most` of them are made.
         gpu: whether there are device ranges; then each row has their numbers beside those of the
             CPU, see `device_join.beside`. Grouped by device or stream the rows are of device
             ranges.
@@ -63,10 +65,13 @@ class Summary:
         *,
         live: bool = False,
         stats: Stats | None = None,
+        most: int | None = None,
+        sort: str | None = None,
     ) -> None:
         """`live`: this process records still, so no note says that its file is open.
 
-        `stats` are the recording's, where they are known.
+        `stats` are the recording's, where they are known. Of more than `most` rows only those that
+        the column `sort` puts first are made, unless device ranges are among them.
         """
         stats = stats or recording.stats("process" if by == "rank" else by)
         self.by = by
@@ -74,19 +79,21 @@ class Summary:
         self.processes = recording.processes
         self.counted = [p for p in self.processes if p.mode == "stats"]
         self.wall = max(stats.whole, self._counted_time())
-        self.rows = [self._complete(row) for row in stats.rows]
         self.stats = stats
         self.device_lost = device_losses_of(stats.marks)
-        self.unclosed = sum(row.unclosed for row in self.rows)
+        self.unclosed = sum(row.unclosed for row in stats.rows)
+        profiled = sum(row.domain == PROFILE_DOMAIN for row in stats.rows)
+        self.is_profile = 2 * profiled > len(stats.rows)
+        first = self._first_rows(most, sort or ("self" if self.is_profile else "total"))
+        self.rows = [self._complete(row) for row in first]
         self.gpu = False
         if by not in device_join.GROUPS:
             self.rows, self.gpu = device_join.beside(self.rows)
             if self.gpu:
                 self.sort("total")
-        profiled = [row for row in self.rows if row.domain == PROFILE_DOMAIN]
-        self.is_profile = 2 * len(profiled) > len(self.rows)
         if self.is_profile:
             self.sort("self")
+        self.count = len(self.rows) + len(stats.rows) - len(first)
         self.problems = recording.problems
         self.notes = self._notes(recording, live)
 
@@ -101,6 +108,23 @@ class Summary:
         if not known:
             return 0
         return max(max(p.end for p in known) - min(p.start for p in known), 0)
+
+    def _first_rows(self, most: int | None, sort: str) -> Sequence[StatsRow]:
+        rows = self.stats.rows
+        if most is None or len(rows) <= most or sort not in StatsRow._types:
+            return rows
+        if any(row.kind == "device" for row in rows):
+            return rows
+        if sort == "name":
+            return rows
+        if sort == "first":
+            return nsmallest(most, rows, key=lambda row: row.first)
+
+        def value(row: StatsRow) -> float:
+            nests = sort != "self" or row.kind != "start_end"
+            return getattr(row, sort) if nests else 0
+
+        return nlargest(most, rows, key=value)
 
     def _complete(self, row: StatsRow) -> Row:
         label = range_label(row, device=False)

@@ -58,6 +58,16 @@ void expand_file_name(std::string_view pattern, core::PoolString& out) {
     } else if (takes("{rank}")) {
       const std::int32_t rank = rank_of_process().rank;
       std::snprintf(value, sizeof value, "%ld", static_cast<long>(rank < 0 ? 0 : rank));
+    } else if (takes("{child=")) {
+      long parent = 0;
+      for (; !pattern.empty() && pattern.front() != '}'; pattern.remove_prefix(1)) {
+        parent = parent * 10 + (pattern.front() - '0');
+      }
+      if (!pattern.empty()) pattern.remove_prefix(1);
+      value[0] = '\0';
+      if (parent != ::getppid()) {
+        std::snprintf(value, sizeof value, "-%ld", static_cast<long>(::getpid()));
+      }
     } else {
       out.push_back(pattern.front());
       pattern.remove_prefix(1);

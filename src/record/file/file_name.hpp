@@ -20,7 +20,8 @@ RankOfProcess rank_of_process() noexcept;
 
 void host_name(char* out, std::size_t size) noexcept;
 
-// Replaces {host}, {rank} (0 when it is not known) and {pid}; everything else stays.
+// Replaces {host}, {rank} (0 when it is not known), {pid}, and {child=PARENT}: "-" and the process
+// id, or nothing in the process that PARENT has started; everything else stays.
 void expand_file_name(std::string_view pattern, core::PoolString& out);
 
 }  // namespace nvspan::record
