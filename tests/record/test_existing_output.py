@@ -5,6 +5,10 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
+
+import pytest
 
 import nvspan
 from helpers.reported import run_nvspan
@@ -93,8 +97,78 @@ def test_what_is_no_recording_is_never_removed(tmp_path):
         assert name in done.stderr
         assert "Traceback" not in done.stderr
     assert (tmp_path / "notes.txt").read_text() == "mine"
-    done = run_nvspan("record", "-o", "none/run.nvspan", "-c", "pass", cwd=tmp_path, check=1)
-    assert "there is no folder 'none'" in done.stderr
+    done = run_nvspan("record", "-o", "notes.txt/run.nvspan", "-c", "pass", cwd=tmp_path, check=1)
+    assert done.stderr == "nvspan record: cannot write 'notes.txt/run.nvspan': File exists\n"
+
+
+def test_the_directory_of_a_name_is_made(tmp_path):
+    words = ["--no-report", "-c", PROGRAM.format("r")]
+    run_nvspan("record", "-o", "new/runs/run.nvspan", *words, cwd=tmp_path)
+    assert names(tmp_path / "new" / "runs" / "run.nvspan") == ["r"]
+
+
+def test_a_recording_is_called_after_its_program(tmp_path):
+    (tmp_path / "slow loop.py").write_text(PROGRAM.format("alone"))
+    (tmp_path / "fork.py").write_text(FORKING)
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__main__.py").write_text(PROGRAM.format("package"))
+    for _ in range(3):
+        run_nvspan("record", "--no-report", "slow loop.py", cwd=tmp_path)
+    run_nvspan("record", "--no-report", "-m", "package", cwd=tmp_path)
+    run_nvspan("record", "--no-report", "--", sys.executable, "slow loop.py", cwd=tmp_path)
+    run_nvspan("record", "--no-report", "fork.py", cwd=tmp_path)
+    found = {path.name: path for path in tmp_path.glob("*.nvspan")}
+    child = next(name for name in found if name.startswith("fork-"))
+    assert re.fullmatch(r"fork-\d+\.nvspan", child)
+    assert {name: names(path) for name, path in found.items()} == {
+        "slow loop.nvspan": ["alone"], "slow loop-1.nvspan": ["alone"],
+        "slow loop-2.nvspan": ["alone"], "slow loop-3.nvspan": ["alone"],
+        "package.nvspan": ["package"], "fork.nvspan": ["parent"], child: ["child"],
+    }  # fmt: skip
+    (tmp_path / "fork.py").write_text(PROGRAM.format("second"))
+    run_nvspan("record", "--no-report", "--force", "fork.py", cwd=tmp_path)
+    assert sorted(path.name for path in tmp_path.glob("fork*.nvspan")) == ["fork.nvspan"]
+    assert names(tmp_path / "fork.nvspan") == ["second"]
+
+
+def test_programs_without_a_name_and_ranks_have_process_ids(tmp_path, monkeypatch):
+    run_nvspan("record", "--no-report", "-c", PROGRAM.format("code"), cwd=tmp_path)
+    monkeypatch.setenv("RANK", "1")
+    (tmp_path / "train.py").write_text(PROGRAM.format("rank"))
+    run_nvspan("record", "--no-report", "train.py", cwd=tmp_path)
+    found = sorted(path.name for path in tmp_path.glob("*.nvspan"))
+    assert [re.sub(r"\d+", "PID", name) for name in found] == [
+        "nvspan-PID.nvspan", "train-PID.nvspan",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["plain.py", "a b"], "to record every function: nvspan record --profile plain.py 'a b'"),
+        (["-c", "pass"], "to record every function: nvspan record --profile -c pass"),
+        (
+            ["--", sys.executable, "plain.py"],
+            "to record every function of a Python program: nvspan record --profile script.py",
+        ),
+    ],
+)
+def test_a_program_without_ranges(tmp_path, words, said):
+    (tmp_path / "plain.py").write_text("pass\n")
+    done = run_nvspan("record", *words, cwd=tmp_path)
+    assert done.stderr == (
+        f"nvspan record: nothing recorded: the program made no NVTX call; {said}\n"
+    )
+
+
+def test_a_program_of_marks_alone(tmp_path):
+    (tmp_path / "marks.py").write_text("import nvspan\nnvspan.mark('here')\n")
+    done = run_nvspan("record", "marks.py", cwd=tmp_path)
+    assert done.stderr.splitlines()[-2:] == [
+        "nvspan record: to record every function: nvspan record --profile marks.py",
+        f"nvspan: recorded into {tmp_path / 'marks.nvspan'}",
+    ]
 
 
 def test_names_with_a_process_and_those_that_ranks_share_are_free(tmp_path, monkeypatch):

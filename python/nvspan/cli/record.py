@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -21,8 +22,9 @@ from nvspan.cli.program.launching import (
     parse_program,
     program_parser,
     run_to_end,
+    split_program,
 )
-from nvspan.cli.program.output import OutputExistsError, claim_output
+from nvspan.cli.program.output import OutputExistsError, claim_output, default_output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,9 +44,9 @@ def _parser() -> Parser:
     parser = program_parser("record", _DESCRIPTION)
     parser.option(
         "-o, --output OUT",
-        "the file of each process, with {host}, {rank} and {pid} filled in (default: "
-        "nvspan-{pid}.nvspan); further processes of the program get a number in its name",
-        default="nvspan-{pid}.nvspan",
+        "the file of each process, with {host}, {rank} and {pid} filled in; further processes of "
+        "the program get a number in its name (default: script.nvspan for script.py, then "
+        "script-1.nvspan, and script-{pid}.nvspan for its child processes)",
     )
     parser.option(
         "--mode MODE",
@@ -105,20 +107,35 @@ def _say(text: str) -> None:
     print(f"nvspan record: {plain_text(text)}", file=sys.stderr)
 
 
-def _report(paths: list[str], domains: list[str] | None, shortest: int) -> None:
+def _how_to_record(program: Sequence[str], options: argparse.Namespace) -> str:
+    """What to type to record a program that has no ranges."""
+    if options.profile:
+        return "--show-stdlib records the functions of the standard library, too"
+    if program[0] == "--":
+        return "to record every function of a Python program: nvspan record --profile script.py"
+    return f"to record every function: nvspan record --profile {shlex.join(program)}"
+
+
+def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str]) -> None:
     """The table, what kept ranges out of it if it has none, and the files."""
     from nvspan.recording.time_text import duration
 
     if not paths:
-        _say("the program made no NVTX call: nothing was recorded")
+        how = _how_to_record(program, options)
+        _say(f"nothing recorded: the program made no NVTX call; {how}")
         return
     try:
         recording = nvspan.read(*paths)
         _show(recording)
-        if (domains or shortest) and not recording.stats().rows:
-            of = f" of the domains {', '.join(domains)}" if domains else ""
-            least = f" of {duration(shortest)} or longer" if shortest else ""
-            _say(f"no range{of}{least} was recorded")
+        if not recording.stats().rows:
+            if options.domains or options.min_duration:
+                domains = domain_names(options.domains)
+                of = f" of the domains {', '.join(domains)}" if domains else ""
+                shortest = options.min_duration
+                least = f" of {duration(shortest)} or longer" if shortest else ""
+                _say(f"no range{of}{least} was recorded")
+            elif options.mode != "armed":
+                _say(_how_to_record(program, options))
     except (OSError, ValueError) as error:
         _say(str(error))
     for path in paths:
@@ -158,10 +175,15 @@ def _watched(
     return watch
 
 
-def _environment(parser: Parser, options: argparse.Namespace, run: int) -> dict[str, str]:
+def _environment(
+    parser: Parser, options: argparse.Namespace, program: Sequence[str], run: int
+) -> dict[str, str]:
     """Has NVTX load the recorder; the files of an earlier run are out of the way then."""
     try:
-        claim_output(options.output, force=options.force)
+        if options.output is None:
+            options.output = default_output(program, force=options.force)
+        else:
+            claim_output(options.output, force=options.force)
         library = launch.injection_library()
         config = recorder.config_string(
             options.output,
@@ -187,14 +209,15 @@ def main(argv: Sequence[str]) -> int:
     if other_tool(parser.prog, "recording", "record"):
         return ended_as(run_to_end(parser.prog, command, dict(os.environ)))
     run = int.from_bytes(os.urandom(6), "little") | 1
-    environment = _environment(parser, options, run)
+    program = split_program(parser, argv)[2]
+    environment = _environment(parser, options, program, run)
     watch = _watched(parser, options, run, environment) if options.trigger else None
     code = run_to_end(parser.prog, command, environment)
     if watch is not None:
         watch.end()
     files = recorder.recording_files(options.output, run)
     if not options.no_report:
-        _report(files, domain_names(options.domains), options.min_duration)
+        _report(files, options, program)
     if options.summaries is not False:
         _write_summaries(options.summaries, options.output, options.mode, files)
     return ended_as(code)

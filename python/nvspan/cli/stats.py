@@ -83,8 +83,8 @@ def _parser() -> Parser:
     )
     parser.option(
         "--top N",
-        f"show only the first N rows; 'all' shows every row (default: {_MOST_ROWS} in a table, all in "
-        "csv and json)",
+        f"show only the first N rows; 'all' shows every row (default: {_MOST_ROWS} in a table, and "
+        "all in csv and json)",
         type=_rows,
     )
     parser.option("--gpu", "show what the GPU did for each range: the work launched within it")
