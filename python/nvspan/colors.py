@@ -10,6 +10,8 @@ matplotlib understands. ``annotate(color="auto")`` takes a color from the range'
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from nvspan import _core
 
 TYPE_CHECKING = False
@@ -76,6 +78,7 @@ def _from_components(color: Sequence[Any]) -> int:
     return (alpha[0] if alpha else 255) << 24 | red << 16 | green << 8 | blue
 
 
+@lru_cache
 def _by_matplotlib(color: str) -> int | None:
     try:
         from matplotlib.colors import to_rgba

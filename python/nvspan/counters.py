@@ -124,3 +124,6 @@ def _get_counter(
         counter = fresh(domain, name, dtype, description, scope, semantics, time_domain.value)
         counter = _counters.setdefault(key, counter)
     return counter
+
+
+_get_counter.__qualname__ = "get_counter"  # for messages about missing arguments

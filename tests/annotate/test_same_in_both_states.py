@@ -18,7 +18,7 @@ from helpers import shared
 from helpers.traced import LIBRARY, run_plain, run_traced
 
 SETUP = """
-import enum, fractions, decimal, numpy, warnings
+import enum, fractions, decimal, numpy, pathlib, warnings
 class Text(str): pass
 class Color(enum.Enum): RED = "red"
 class Name(str, enum.Enum): LIB = "lib"
@@ -40,6 +40,7 @@ FIELDS = [
     ("message=2.5", "TypeError"),
     ("message=['x']", "TypeError"),
     ("message=object()", "TypeError"),
+    ("message=pathlib.Path('a/b')", ""),
     ("message=Text('sub')", ""),
     ("message=b'bytes'", ""),
     ("message=b'\\xff\\xfe'", ""),
@@ -47,10 +48,6 @@ FIELDS = [
     ("message='lone \\ud800 surrogate'", ""),
     ("message=''", ""),
     ("message='x' * 1_000_000", ""),
-    ("'m', color='no such color'", "ValueError"),
-    ("'m', color=''", "ValueError"),
-    ("'m', color='#12345'", "ValueError"),
-    ("'m', color='#gggggg'", "ValueError"),
     ("'m', color=(1, 2)", "ValueError"),
     ("'m', color=object()", "TypeError"),
     ("'m', color=[]", "ValueError"),
@@ -72,7 +69,8 @@ FIELDS = [
     ("'m', domain=Name.LIB", ""),
     ("'m', domain='nul\\0inside'", ""),
     ("'m', domain='lone \\ud800 surrogate'", ""),
-    ("'m', category=2.5", "TypeError"),
+    ("'m', category=2.5", ""),
+    ("'m', category=float('nan')", "ValueError"),
     ("'m', category=object()", "TypeError"),
     ("'m', category=[1]", "TypeError"),
     ("'m', category=-1", "NumberRangeError"),
@@ -154,18 +152,18 @@ OTHERS = [
     ("d.get_category_id(5)", "TypeError"),
     ("d.get_category_id('c')", ""),
     ("d.get_event_attributes(message=5)", "TypeError"),
-    ("d.get_event_attributes(color='no such color')", "ValueError"),
-    ("d.get_event_attributes(category=2.5)", "TypeError"),
+    ("d.get_event_attributes(color=(1, 2))", "ValueError"),
+    ("d.get_event_attributes(category='c', color=2.5)", "TypeError"),
     ("d.get_event_attributes(payload=2**64)", "OverflowError"),
     ("d.get_event_attributes(nonsense=1)", "TypeError"),
     ("d.set_event_attributes()", "TypeError"),
     ("d.set_event_attributes(5)", "TypeError"),
     ("d.set_event_attributes(None, message='x')", "TypeError"),
-    ("d.set_event_attributes(a, color='no such color')", "ValueError"),
+    ("d.set_event_attributes(a, color=(1, 2))", "ValueError"),
     ("d.set_event_attributes(a, payload=2**64)", "OverflowError"),
     ("d.set_event_attributes(a, nonsense=1)", "TypeError"),
     ("setattr(a, 'message', 5)", "TypeError"),
-    ("setattr(a, 'color', 'no such color')", "ValueError"),
+    ("setattr(a, 'color', (1, 2))", "ValueError"),
     ("setattr(a, 'category', 'text is no id')", None),
     ("setattr(a, 'payload', 2**64)", "OverflowError"),
     ("d.mark(5)", "TypeError"),
@@ -173,7 +171,7 @@ OTHERS = [
     ("d.mark(a, a)", "TypeError"),
     ("d.mark(message=5)", "TypeError"),
     ("d.mark(nonsense=1)", "TypeError"),
-    ("d.mark(a, color='no such color')", "ValueError"),
+    ("d.mark(a, color=(1, 2))", "ValueError"),
     ("d.push_range(5)", "TypeError"),
     ("d.push_range(nonsense=1)", "TypeError"),
     ("d.pop_range(1)", "TypeError"),

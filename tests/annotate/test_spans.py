@@ -131,7 +131,7 @@ with d.range("level", level=2): pass
     ("call", "error"),
     [
         ("nvspan.span(5)", "TypeError"),
-        ("nvspan.span('a', 'no color')", "ValueError"),
+        ("nvspan.span('a', (1, 2))", "ValueError"),
         ("nvspan.span('a', domain=5)", "TypeError"),
         ("nvspan.span('a', level=-1)", "ValueError"),
         ("nvspan.span('a', kind='nested')", "TypeError"),

@@ -26,7 +26,7 @@ import nvspan
         ({"capture": "x"}, ValueError, "capture must be 'graph', 'skip', not 'x'"),
         ({"timing": 1}, TypeError, "timing must be a bool, not 1"),
         ({"kind": "span"}, TypeError, "unexpected keyword argument 'kind'"),
-        ({"color": "nocolor"}, ValueError, "nocolor"),
+        ({"color": (1, 2)}, ValueError, "three or four numbers"),
         ({"level": -1}, ValueError, "level -1 is outside"),
     ],
 )  # fmt: skip

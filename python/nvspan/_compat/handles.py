@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+
 from nvspan import _core
 from nvspan._core import Domain
 
@@ -95,8 +97,10 @@ _most_kept = 4096
 _kept: dict[tuple[Domain, str | bytes], RegisteredString] = {}
 
 
-def registered_string(domain: Domain, string: str | bytes) -> RegisteredString:
+def registered_string(domain: Domain, string: str | bytes | os.PathLike[str]) -> RegisteredString:
     """For the extension module: one object for each string, while not too many are kept."""
+    if isinstance(string, os.PathLike):
+        string = os.fspath(string)
     if not isinstance(string, (str, bytes)):
         raise TypeError(f"string must be a str or bytes, not {string!r}")
     found = _kept.get((domain, string))

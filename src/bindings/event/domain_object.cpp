@@ -107,11 +107,12 @@ int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id)
   if (PyUnicode_Check(value) || PyBytes_Check(value)) {
     return category_id_of_name(domain, value, annotate::CategoryIds::named, id);
   }
-  if (!PyIndex_Check(value)) {
+  const PyNumberMethods* methods = Py_TYPE(value)->tp_as_number;
+  if (!methods || !(methods->nb_index || methods->nb_int)) {
     PyErr_Format(PyExc_TypeError, "category must be a str, bytes, an int or None, not %R", value);
     return -1;
   }
-  py_ref number = py_ref::steal(PyNumber_Index(value));
+  py_ref number = py_ref::steal(PyNumber_Long(value));  // of 1.5 it is 1, as with nvtx
   if (!number) return -1;
   const unsigned long long wide = PyLong_AsUnsignedLongLong(number.get());
   if (PyErr_Occurred() || wide > 0xFFFFFFFFull) {

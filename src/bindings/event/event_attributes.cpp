@@ -31,6 +31,8 @@ int set_message_or_registered(EventFields& fields, PyObject* value) {
   if (value == Py_None || PyUnicode_Check(value) || PyBytes_Check(value)) {
     return set_message(fields, value, false);
   }
+  if (const py_ref path = path_text(value)) return set_message(fields, path.get(), false);
+  if (PyErr_Occurred()) return -1;
   py_ref string = py_ref::steal(PyObject_GetAttrString(value, "string"));
   if (!string || (!PyUnicode_Check(string.get()) && !PyBytes_Check(string.get()))) {
     PyErr_Clear();

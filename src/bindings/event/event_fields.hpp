@@ -89,6 +89,9 @@ PyObject* message_text(const EventFields& fields);
 // an exception set.
 PyObject* escaped_utf8(PyObject* text);
 
+// The text of an os.PathLike; null without an exception for any other object.
+py_ref path_text(PyObject* value);
+
 // Converts None, a str, a tuple or an int to ARGB.
 int color_from_object(PyObject* value, uint32_t& argb);
 

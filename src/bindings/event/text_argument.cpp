@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "annotate/event/color.hpp"
+#include "annotate/tool/attachment.hpp"
 #include "bindings/support/module_state.hpp"
 
 namespace nvspan::bindings {
@@ -87,6 +88,12 @@ PyObject* escaped_utf8(PyObject* text) {
   return call_method(utf8.get(), "replace", zero.get(), shown.get()).release();
 }
 
+py_ref path_text(PyObject* value) {
+  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(value));
+  if (!PyObject_HasAttrString(type, "__fspath__")) return py_ref();
+  return py_ref::steal(PyOS_FSPath(value));
+}
+
 int set_message(EventFields& fields, PyObject* value, bool callables) {
   if (value == Py_None) {
     store(fields.message, nullptr);
@@ -102,9 +109,13 @@ int set_message(EventFields& fields, PyObject* value, bool callables) {
     Py_CLEAR(fields.encoded);
     fields.event.set_text(nullptr, 0);
     fields.lazy_message = true;
+  } else if (const py_ref path = path_text(value)) {
+    return set_message(fields, path.get(), callables);
   } else {
-    PyErr_Format(PyExc_TypeError, "message must be a str, bytes%s or None, not %R",
-                 callables ? ", a callable" : "", value);
+    if (!PyErr_Occurred()) {
+      PyErr_Format(PyExc_TypeError, "message must be a str, bytes%s or None, not %R",
+                   callables ? ", a callable" : "", value);
+    }
     return -1;
   }
   update_automatic_color(fields);
@@ -141,6 +152,23 @@ int color_from_object(PyObject* value, uint32_t& argb) {
   return PyErr_Occurred() ? -1 : 0;
 }
 
+namespace {
+
+// A text that is no color raises only where it is converted: a program that runs without a tool,
+// and without the matplotlib that knows it, must not fail when a tool attaches.
+int use_default_color(PyObject* value, uint32_t& argb) {
+  if (!PyUnicode_Check(value) || !PyErr_ExceptionMatches(PyExc_ValueError)) return -1;
+  PyErr_Clear();
+  argb = 0x0000FF;
+  if (!annotate::listening_tool()) return 0;
+  return warn_once("color",
+                   "color %R is not known here, and shown as blue: it is not a CSS name, "
+                   "'#rgb', '#rrggbb' or '#aarrggbb' (an installed matplotlib adds its names)",
+                   value);
+}
+
+}  // namespace
+
 int set_color(EventFields& fields, PyObject* value) {
   fields.event.attributes.colorType = NVTX_COLOR_ARGB;
   if (PyUnicode_Check(value) && PyUnicode_CompareWithASCIIString(value, "auto") == 0) {
@@ -150,7 +178,7 @@ int set_color(EventFields& fields, PyObject* value) {
     return 0;
   }
   uint32_t argb = 0;
-  if (color_from_object(value, argb) < 0) return -1;
+  if (color_from_object(value, argb) < 0 && use_default_color(value, argb) < 0) return -1;
   fields.automatic_color = false;
   fields.event.attributes.color = argb;
   store(fields.color, value);
