@@ -177,11 +177,12 @@ Identifier Sections                                      Enabled Estimated Metri
 basic      LaunchStats, Occupancy, SpeedOfLight          yes     190
 full       ComputeWorkloadAnalysis, InstructionStats,    no      6,000
            LaunchStats
+pmsampling PmSampling                                    no      286
 roofline   SpeedOfLight                                  no      4,000
 """
 UNKNOWN = {
     "--set brief python train.py": (
-        "ncu has no set 'brief': write --set basic or full or roofline"
+        "ncu has no set 'brief': write --set basic or full or pmsampling or roofline"
     ),
     "--kernel-replay-mode application python train.py": (
         "unrecognized arguments: --kernel-replay-mode; the nearest is '--replay-mode'"
@@ -247,6 +248,15 @@ def test_import_is_read(shown):
     printed, calls = shown("--csv")
     assert printed.splitlines()[0].startswith("domain,name,kind,results,")
     assert calls == [RAW]
+
+
+def test_a_program_is_a_range_of_a_report(folder, capsys):
+    report, tool = str(real.DATA / "nodes.ncu-rep"), real.recorded(folder)
+    code, printed, said = run(capsys, "python", "--ncu", tool, "--read", report)
+    assert (code, printed) == (2, "")
+    assert said == (
+        "nvspan ncu: error: ranges: no range 'python' in the report; the nearest are 'launched'\n"
+    )
 
 
 def test_kernels_of_a_report_are_chosen_by_ncu(shown):

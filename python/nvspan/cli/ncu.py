@@ -40,6 +40,7 @@ from nvspan.nsight.lines.ncu_command import (
     REPLAY_MODES,
     SECTIONS,
     filters_of,
+    section_words,
 )
 from nvspan.nsight.lines.ncu_options import (
     CHOICE_VALUES,
@@ -117,7 +118,11 @@ def _parser() -> Parser:
     )
     option("--every N", "only every Nth call of the one range", type=int)
     option("--kernel REGEX", "only kernels with this in their names")
-    option("-k, --kernel-name NAME", "only kernels with this name, or regex:EXPRESSION")
+    option(
+        "-k, --kernel-name NAME",
+        "only kernels with this name, or regex:EXPRESSION",
+        action="append",
+    )
     option("--kernel-id CONTEXT:STREAM:NAME:N", "only this kernel, as ncu has it")
     option("-s, --launch-skip N", "leave out the first N kernels that match", type=int)
     option("--launch-count N", "stop profiling after N results; -c N, too", type=int)
@@ -192,9 +197,8 @@ def _parser() -> Parser:
         if name not in QUERY_FLAGS:
             parser.add_argument(*_spelled(name).split(", "), action="store_true", **hidden)
     for name in VALUES:
-        if name == "print-summary":  # among the options that help shows
-            continue
-        parser.add_argument(*_spelled(name).split(", "), action="append", **hidden)
+        if name not in ("kernel-name", "print-summary"):  # which help shows
+            parser.add_argument(*_spelled(name).split(", "), action="append", **hidden)
     add_program_options(parser, patterns=False)
     return parser
 
@@ -337,9 +341,7 @@ def _with_end(calls: str | None) -> str | None:
 def _passed_on(options: argparse.Namespace, ranges: Ranges) -> list[str]:
     """What the line of ncu has besides what `ncu_command` writes."""
     words = ["--nvtx"] if options.nvtx and not (ranges or options.exclude) else []
-    if options.kernel_name is not None:
-        words += ["--kernel-name", options.kernel_name]
-    words += [w for name in options.sections for w in ("--section", SECTIONS.get(name, name))]
+    words += section_words(options.sections)
     words += words_of(vars(options), (*CHOICE_VALUES, *RUN_FLAGS, *RUN_VALUES))
     return [*words, *options.options]
 

@@ -12,7 +12,7 @@ from nvspan.cli.common.options import percentage
 from nvspan.cli.common.parser import Parser
 from nvspan.cli.common.reading import emit, note, opened
 from nvspan.cli.program.ncu_session import write_table
-from nvspan.nsight.lines.ncu_command import SECTIONS, chosen_kernels
+from nvspan.nsight.lines.ncu_command import chosen_kernels, section_words
 from nvspan.nsight.lines.ncu_options import (
     CHOICE_VALUES,
     PAGES,
@@ -38,7 +38,7 @@ from nvspan.report import render, text
 
 _THRESHOLD = 0.05
 _ONLY_READING = ("against", "threshold", "fail", "escape-formulas")
-_CHOOSING = ("kernel", "kernel-name", "kernel-id", "launch-skip", "launch-count", *CHOICE_VALUES)
+_CHOOSING = ("kernel", "kernel-id", "launch-skip", "launch-count", *CHOICE_VALUES)
 _OF_NCU = ("set", "force", "force-overwrite", "output", *PRINT_FLAGS, *PRINT_VALUES)
 _ALLOWED = {  # with --read
     *("read", "range", "exclude", "nvtx", "nvtx-include", "nvtx-exclude", "kernels", "metrics"),
@@ -116,7 +116,6 @@ def show(parser: Parser, options: argparse.Namespace, words: Sequence[str]) -> i
             *chosen_kernels(
                 options.kernel, options.kernel_id, options.launch_skip, options.launch_count
             ),
-            *(["--kernel-name", options.kernel_name] if options.kernel_name else []),
             *words_of(vars(options), CHOICE_VALUES),
         ]
     except ValueError as error:
@@ -160,7 +159,7 @@ def _of_ncu(
     """What ncu is to print of a report, or to write into another one."""
     words = printing(vars(options))
     words += [word for name in options.sets for word in ("--set", name)]
-    words += [w for name in options.sections for w in ("--section", SECTIONS.get(name, name))]
+    words += section_words(options.sections)
     words += ["--metrics", ",".join(options.metrics)] if options.metrics else []
     words += ["--nvtx"] if options.nvtx or filters or excluded else []
     words += [word for filter in filters for word in filter.arguments()]

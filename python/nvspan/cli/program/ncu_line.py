@@ -34,6 +34,7 @@ _NCU_WORDS = {
     *(f"--{name}" for name in (*FLAGS, *VALUES)),
     *SHORT.values(),
 }
+_READING = {"--read", "--import", "-i"}
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,13 @@ class Line:
 def split(parser: Parser, arguments: Sequence[str]) -> Line:
     """The arguments, with a program that is a word on PATH as if ``--`` were before it."""
     line = _split(parser, arguments, _is_range)
-    if line.program and _is_command(line.program[0]):
-        return replace(line, program=["--", *line.program], is_inferred=True)
-    return line
+    if not (line.program and _is_command(line.program[0])):
+        return line
+    after = split_program(parser, line.program[1:], _is_range)[0]
+    flags = {word.partition("=")[0] for word in after}
+    if flags & _READING and any(COMPUTE_SUFFIX in word for word in after):
+        return split_reports(parser, arguments)
+    return replace(line, program=["--", *line.program], is_inferred=True)
 
 
 def split_reports(parser: Parser, arguments: Sequence[str]) -> Line:

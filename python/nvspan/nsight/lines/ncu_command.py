@@ -177,7 +177,7 @@ def _measured(metrics: Iterable[str], sets: Iterable[str]) -> list[str]:
         elif "__" in name or ":" in name:
             wanted[name] = None
         elif name in SECTIONS or name[:1].isupper():
-            words += ["--section", SECTIONS.get(name, name)]
+            words += section_words([name])
         else:
             known = ", ".join(sorted({*METRICS, *SECTIONS}))
             raise ValueError(
@@ -185,6 +185,11 @@ def _measured(metrics: Iterable[str], sets: Iterable[str]) -> list[str]:
                 "'sm__cycles_active.avg', or a section as 'Occupancy'"
             )
     return [*words, *(["--metrics", ",".join(wanted)] if wanted else [])]
+
+
+def section_words(names: Iterable[str]) -> list[str]:
+    """ncu's options for sections by ncu's names or by plain ones."""
+    return [word for name in names for word in ("--section", SECTIONS.get(name, name))]
 
 
 def chosen_kernels(

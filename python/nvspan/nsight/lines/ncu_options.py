@@ -21,8 +21,9 @@ PRINT_VALUES = (
 )
 # Which results are chosen, of a run and of a report.
 CHOICE_VALUES = (
-    *("kernel-name-base", "devices", "filter-mode", "range-filter", "launch-skip-before-match"),
-    *("rename-kernels", "rename-kernels-path", "import-source", "source-folders"),
+    *("kernel-name", "kernel-name-base", "devices", "filter-mode", "range-filter"),
+    *("launch-skip-before-match", "rename-kernels", "rename-kernels-path", "import-source"),
+    "source-folders",
 )
 RUN_FLAGS = (
     *("call-stack", "support-32bit", "null-stdin", "disable-extra-suffixes", "quiet", "verbose"),

@@ -28,7 +28,7 @@ def find_tool(command: str, named: str | None = None) -> str | None:
 def sets_of(ncu: str) -> list[str]:
     """The names of the sets of sections that an ncu has; none where it does not list them."""
     listed = captured(ncu, "--list-sets").stdout
-    return re.findall(r"^([a-z]\w*) {2,}", listed, re.MULTILINE)
+    return re.findall(r"^([a-z]\w*) ", listed, re.MULTILINE)
 
 
 class Reports:
