@@ -89,12 +89,58 @@ def test_layers_that_are_numbers_are_one_row_only_if_they_take_alike(tmp_path):
 def test_two_models_with_modules_of_one_name(tmp_path):
     calls = [(0, 40, "A"), (5, 20, "layer"), (50, 90, "B"), (55, 60, "layer")]
     found = written(tmp_path / "a.nvspan", calls, [(100, 110, "layer")]).modules()
-    assert paths(found) == [("A", 0, 1, 1, 40), ("layer", 1, 1, 1, 20), ("B", 0, 1, 1, 40),
-                            ("layer", 1, 1, 1, None)]  # fmt: skip
+    assert paths(found) == [("A", 0, 1, 1, 40), ("layer", 1, 1, 1, 15), ("B", 0, 1, 1, 40),
+                            ("layer", 1, 1, 1, 5)]  # fmt: skip
     assert found.ambiguous == ["layer"]
-    assert modules.notes(found)[-1].startswith("several models have modules called layer")
+    assert modules.notes(found) == [
+        "several modules are called layer: their backward passes and their time on the GPU are "
+        "with the first of them"
+    ]
     assert found.steps == 0
     assert found.span == 110
+
+
+def test_a_module_is_within_each_that_calls_it(tmp_path):
+    calls = [(0, 100, "Net"), (10, 40, "encoder"), (15, 25, "encoder.embed"), (50, 90, "decoder"),
+             (55, 75, "encoder.embed"), (76, 80, "decoder.layers.0")]  # fmt: skip
+    found = written(tmp_path / "a.nvspan", calls).modules()
+    assert paths(found, fold=False) == [
+        ("Net", 0, 1, 1, 100), ("encoder", 1, 1, 1, 30), ("encoder.embed", 2, 1, 1, 10),
+        ("decoder", 1, 1, 1, 40), ("encoder.embed", 2, 1, 1, 20),
+        ("decoder.layers.0", 2, 1, 1, 4),
+    ]  # fmt: skip
+
+
+def test_evaluation_is_outside_of_the_steps(tmp_path):
+    """Each of two epochs has five steps of 100 and an evaluation of 900, in the modules' domain."""
+    calls, device, at = [], [], 0
+    for _ in range(2):
+        begin, epoch = at, len(calls)
+        for _ in range(5):
+            calls += [(at, at + 100, "step"), (at + 10, at + 50, "Net"), (at + 20, at + 40, "0")]
+            device.append((at + 20, at + 60, "Net"))
+            at += 100
+        calls += [(at, at + 900, "evaluate"), (at, at + 890, "Net"), (at + 5, at + 880, "0")]
+        device.append((at + 10, at + 800, "Net"))
+        at += 900
+        calls.insert(epoch, (begin, at, "epoch"))
+    found = written(tmp_path / "a.nvspan", calls).modules(step="step")
+    assert (found.steps, found.span) == (10, 1000)
+    assert paths(found) == [("Net", 0, 1, 10, 400), ("0", 1, 1, 10, 200)]
+    assert [row["share"] for row in found.rows()] == [0.4, 0.2]
+    on_gpu = written(tmp_path / "b.nvspan", calls, device=device).modules(step="step").rows()
+    assert [(row["path"], row["forward_gpu"], row["share"]) for row in on_gpu] == [
+        ("Net", 400, 0.4), ("0", None, 0),
+    ]  # fmt: skip
+
+
+def test_the_gpu_is_spoken_of_where_one_was_used(tmp_path):
+    missing = "time of the GPU was not recorded: annotate_module(model, device=True) does it"
+    plain = written(tmp_path / "a.nvspan", [(0, 100, "Net")])
+    assert missing not in modules.notes(plain.modules())
+    written(tmp_path / "b.nvspan", [], device=[(5, 9, "copy")], domain_name="other")
+    both = nvspan.read(tmp_path / "a.nvspan", tmp_path / "b.nvspan")
+    assert missing in modules.notes(both.modules())
 
 
 def run(*words):
@@ -116,7 +162,6 @@ def test_formats_have_one_truth(tmp_path):
     assert ended.stderr.splitlines() == [
         "nvspan: the backward pass was not recorded module by module: "
         "annotate_module(model, backward=True) does it",
-        "nvspan: time of the GPU was not recorded: annotate_module(model, device=True) does it",
     ]
 
 

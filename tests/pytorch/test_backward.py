@@ -181,9 +181,9 @@ def test_backward_ranges_have_device_ranges_beside_them():
     done = run_device(ON_DEVICE)
     assert plain(done.events) == [
         "push [torch] 'Sequential' category=#1:forward payload=i64:0 depth=0",
-        "push [torch] '0' category=#1:forward payload=i64:0 depth=1",
+        "push [torch] '0' category=#3:forward Linear payload=i64:0 depth=1",
         "pop [torch] '0' depth=1",
-        "push [torch] '1' category=#1:forward payload=i64:2 depth=1",
+        "push [torch] '1' category=#4:forward Moves payload=i64:2 depth=1",
         "pop [torch] '1' depth=1",
         "pop [torch] 'Sequential' depth=0",
         "start #1 [torch] 'Sequential' category=#2:backward payload=i64:0",
@@ -196,8 +196,8 @@ def test_backward_ranges_have_device_ranges_beside_them():
     found = sorted(device_ranges(done.events), key=lambda each: each["launch"])
     assert [(each["message"], each["category"], each["payload"]) for each in found] == [
         ("Sequential", FORWARD, 0),
-        ("0", FORWARD, 0),
-        ("1", FORWARD, 2),
+        ("0", 3, 0),
+        ("1", 4, 2),
         ("Sequential", BACKWARD, 0),
         ("1", BACKWARD, 2),
         ("0", BACKWARD, 0),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from helpers.events import plain
 from helpers.loops import by_case, signs
+from helpers.recorded import record_command
 from helpers.traced import run_traced
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -64,11 +66,11 @@ for _ in range(2):
     model(torch.ones(2, 4)).sum().backward()
 """)
     assert plain(done.events) == [
-        "push [lib] '0' category=#1:forward payload=i64:0 depth=0",
+        "push [lib] '0' category=#1:forward Linear payload=i64:0 depth=0",
         "pop [lib] '0' depth=0",
         "start #1 [lib] '0' category=#2:backward payload=i64:0",
         "end #1 [lib] '0'",
-        "push [lib] '0' category=#1:forward payload=i64:3 depth=0",
+        "push [lib] '0' category=#1:forward Linear payload=i64:3 depth=0",
         "pop [lib] '0' depth=0",
         "start #2 [lib] '0' category=#2:backward payload=i64:3",
         "end #2 [lib] '0'",
@@ -189,3 +191,44 @@ def test_somebody_elses_forward_stays():
     mine = model[0].forward = lambda x: x
     handle.remove()
     assert model[0].forward is mine
+
+
+REUSED = """
+import torch
+from torch import nn
+import nvspan.torch
+with nvspan.annotate("startup", domain="torch"):
+    shared = nn.Linear(4, 4)
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.Sequential(shared, nn.ReLU())
+            self.blocks = nn.ModuleList(nn.Tanh() for _ in range(2))
+            self.decoder = nn.Sequential(shared)
+        def forward(self, x):
+            x = self.encoder(x)
+            for block in self.blocks:
+                x = block(block(x))
+            return self.decoder(x)
+    net, other = Net(), nn.Sequential(nn.Linear(4, 1))
+nvspan.torch.annotate_module(net)
+nvspan.torch.annotate_module(other)
+for number in range(6):
+    with nvspan.annotate("step", payload=number):
+        other(net(torch.ones(2, 4)))
+net(torch.ones(2, 4))
+"""
+
+
+def test_the_tree_goes_by_calls_and_numbers_carry_their_class():
+    found = record_command([sys.executable, "-c", REUSED]).recording.modules(step="step")
+    steps = found.steps
+    assert [
+        (row["level"], row["path"], row["class"], row["calls"] / steps)
+        for row in found.rows(fold=False)
+    ] == [
+        (0, "Net", None, 1), (1, "encoder", None, 1), (2, "encoder.0", "Linear", 1),
+        (2, "encoder.1", "ReLU", 1), (1, "blocks", None, 0), (2, "blocks.0", "Tanh", 2),
+        (2, "blocks.1", "Tanh", 2), (1, "decoder", None, 1), (2, "encoder.0", "Linear", 1),
+        (0, "Sequential", None, 1), (1, "0", "Linear", 1),
+    ]  # fmt: skip

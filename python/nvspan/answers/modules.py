@@ -7,13 +7,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from nvspan.recording.modules import TIMES, Modules
+from nvspan.recording.modules import TIMES, Modules, row_title
 from nvspan.recording.time_text import duration, percent
 from nvspan.report import text
 from nvspan.report.narrow import fitted
 from nvspan.report.render import as_csv
 
-COLUMNS = ("path", "name", "level", "count", "calls", *TIMES, "share")
+COLUMNS = ("path", "name", "class", "level", "count", "calls", *TIMES, "share")
 HEADINGS = {"forward_cpu": "forward", "backward_cpu": "backward", "forward_gpu": "forward GPU",
              "backward_gpu": "backward GPU"}  # fmt: skip
 
@@ -29,11 +29,14 @@ def notes(found: Modules) -> list[str]:
             "the backward pass was not recorded module by module: "
             "annotate_module(model, backward=True) does it"
         )
-    if not found.has_gpu:
+    if found.gpu_used and not found.has_gpu:
         said.append("time of the GPU was not recorded: annotate_module(model, device=True) does it")
     if found.ambiguous:
         listed = ", ".join(text.printable(name) for name in found.ambiguous[:5])
-        said.append(f"several models have modules called {listed}: what they cost is added up")
+        said.append(
+            f"several modules are called {listed}: their backward passes and their time on the GPU "
+            "are with the first of them"
+        )
     return said
 
 
@@ -71,9 +74,8 @@ def render(
         calls = row["calls"] / steps
         line = [f"{calls:.0f}" if calls == int(calls) else f"{calls:.1f}"]
         line += ["" if row[time] is None else duration(row[time] / steps) for time in columns]
-        many = f" x{row['count']}" if row["count"] > 1 else ""
-        name = text.printable(row["name"]) + many
-        cells.append([*line, percent(row["share"]), "  " * row["level"] + name])
+        name = "  " * row["level"] + text.printable(row_title(row))
+        cells.append([*line, percent(row["share"]), name])
     headings = ["calls", *(HEADINGS[time] for time in columns), "share", "module"]
     table = fitted(headings, cells, ("module",), form=form, width=width, dispensable=_DISPENSABLE)
     return f"{heading(found)}\n\n{table}"

@@ -10,7 +10,7 @@ from typing import Any
 from nvspan.answers import findings, modules, steps
 from nvspan.answers.finding import Finding
 from nvspan.recording import Recording
-from nvspan.recording.modules import TIMES, Modules
+from nvspan.recording.modules import TIMES, Modules, row_title
 from nvspan.recording.steps import Steps
 from nvspan.report.text import printable
 
@@ -84,4 +84,4 @@ def _modules(found: Modules) -> dict[str, Any]:
 
 
 def _name(row: dict[str, Any]) -> str:
-    return printable(row["name"]) + (f" x{row['count']}" if row["count"] > 1 else "")
+    return printable(row_title(row))

@@ -39,6 +39,7 @@ def add(recording: Recording, summary: _reader.RankSummary, domain: str, step: s
     columns = {
         "process": process, "steps": found.steps, "warm_up": found.warm_up,
         "span": round(found.span), "has_backward": found.has_backward, "has_gpu": found.has_gpu,
+        "gpu_used": found.gpu_used,
     }  # fmt: skip
     summary.add_table("modules", {name: _numbers([int(of)]) for name, of in columns.items()})
     if found.ambiguous:
@@ -87,10 +88,12 @@ class ManyModules(Modules):
         self.span: float = float(sum(sums.get("span", ())))
         self.has_backward = any(sums.get("has_backward", ()))
         self.has_gpu = any(sums.get("has_gpu", ()))
+        self.gpu_used = any(sums.get("gpu_used", ()))
         self.ambiguous = sorted(set(summary.table("ambiguous modules").get("name", ())))
         self.figures: list[ModuleFigures] = []
         self.models: list[Module] = []
         self._by_name: dict[str, list[Module]] = {}
+        self._kinds = {}
         for row in sorted(summary.modules(), key=_by_first):
             model, path, time = row.domain or "", row.name or "", TIMES[row.time]
             module = self._module(model, path)

@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from nvspan.recording.frame import Frame
+from nvspan.recording.label import label, matches
 from nvspan.recording.losses import need_events
 from nvspan.recording.steps import Steps
 from nvspan.recording.time_text import percent, time_cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from nvspan._results import CallNode
@@ -22,10 +25,12 @@ _OTHERS = frozenset((
     "step", "dataloader.next", "h2d", "forward", "backward", "optimizer.step", "zero_grad", "loss",
     "profile",
 ))  # fmt: skip
+_FORWARD = "forward"  # the category of annotate_module's ranges, a class may follow
 _RECOMPUTE = " (recompute)"
 TIMES = ("forward_cpu", "backward_cpu", "forward_gpu", "backward_gpu")
 _SIMILAR = 1.5  # times of two modules of one kind are within this factor
 _LEAST_SIMILAR = 4
+_DEVICE = 2  # `kind` of a device range
 
 
 class Module:
@@ -34,6 +39,7 @@ class Module:
     Attributes:
         name: its own part of the path, ``attention``, or ``0..11`` for several.
         path: ``h.0.attention``, of several ``h.0..11.attention``; of the model its class.
+        kind: its class, where it is called by a number only; else None.
         count: how many modules it stands for.
         calls: of their forward passes; 0 for one that has modules and no range of its own.
         forward_cpu, backward_cpu, forward_gpu, backward_gpu: ns of all its calls; None where
@@ -43,11 +49,12 @@ class Module:
     """
 
     __slots__ = ("backward_cpu", "backward_gpu", "calls", "children", "count", "forward_cpu",
-                 "forward_gpu", "name", "path")  # fmt: skip
+                 "forward_gpu", "kind", "name", "path")  # fmt: skip
 
-    def __init__(self, name: str, path: str) -> None:
+    def __init__(self, name: str, path: str, kind: str | None = None) -> None:
         self.name = name
         self.path = path
+        self.kind = kind
         self.count = 1
         self.calls = 0
         self.forward_cpu: float | None = None
@@ -67,14 +74,16 @@ class Modules(Frame):
     """The models of a recording as trees of modules. Made by `Recording.modules`.
 
     Attributes:
-        models: a `Module` for each model, with the others within it.
+        models: a `Module` for each model, with the modules that it called within it. One that
+            several modules call is within each of them.
         steps: how many steps the figures are about, 0 where no steps were found: then they are
-            about the whole recording.
+            about the whole recording. Calls outside of steps, such as an evaluation, are left out.
         warm_up: how many steps of warm-up were left out before them.
         span: ns of those steps, or of the recording.
         has_backward, has_gpu: whether such ranges were recorded.
-        ambiguous: names that modules of several models have: their backward passes and their work
-            on the GPU are with the first of these.
+        gpu_used: whether the program used a GPU, recorded or not.
+        ambiguous: names that several modules have, in two models or where several modules call
+            one: their backward passes and their work on the GPU are with the first of these.
     """
 
     __module__ = "nvspan.recording"
@@ -87,6 +96,7 @@ class Modules(Frame):
 
         need_events(recording, "modules")
         self.steps = self.warm_up = 0
+        self.gpu_used = recording.has_gpu()
         part = recording
         try:
             steps = Steps(recording, step) if steps is None else steps
@@ -95,17 +105,25 @@ class Modules(Frame):
                 raise
         else:
             part = self._without_warm_up(recording, steps)
-        nodes = _reader.tree(part.filter(domains=[domain])._reader.handle())
+        nodes = _reader.tree(part.filter(domains=[domain])._reader.handle(), ancestors=True)
         self.models: list[Module] = []
         self._by_name: dict[str, list[Module]] = {}
-        self._grow(nodes)
         self.ambiguous: list[str] = []
-        self.has_backward = any(node.backward for node in nodes)
-        self.has_gpu = any(node.kind == "device" for node in nodes)
+        own = [node for node in nodes if node.domain == domain]
+        self.has_backward = any(node.backward for node in own)
+        self.has_gpu = any(node.kind == "device" for node in own)
+        self._kinds = _forward_passes(recording, domain)
+        step_label = steps.step if steps is not None and self.steps else None
+        outside = self._grow(nodes, _module_test(self._kinds, domain), step_label)
         if self.steps == 0:
             self.span: float = part._reader.stats("name").whole
-        for node in nodes:  # what is within a range of its name is a part of that node
-            self._take(node)
+        device_times = outside and self.has_gpu and steps is not None
+        for node in own:  # what is within a range of its name is a part of that node
+            if node.kind != "device" or not device_times:
+                self._take(node.name, node.backward, node.kind, node.total)
+        if device_times and steps is not None:
+            for (name, backward), total in _launched_in(steps, part, domain).items():
+                self._take(name, backward, "device", total)
 
     def _without_warm_up(self, recording: OpenedFiles, steps: Steps) -> OpenedFiles:
         kept = steps._after_warm_up
@@ -116,61 +134,90 @@ class Modules(Frame):
         self.span = kept.duration
         return recording.filter(start=kept.begin, stop=kept.end)
 
-    def _grow(self, nodes: list[CallNode]) -> None:
-        """The trees, from which ranges were open around which."""
-        root: dict[int, Module | None] = {}
-        roots: dict[str, Module] = {}
+    def _grow(
+        self, nodes: list[CallNode], is_module: Callable[[CallNode], bool], step: str | None
+    ) -> bool:
+        """The trees, from which ranges were open around which; calls and times of forward passes.
+
+        Returns whether modules were called outside of the steps: those calls are left out.
+        """
+        in_step: list[bool] = []
+        around_steps: set[int] = set()  # an epoch is no module, though its domain be theirs
         for index, node in enumerate(nodes):
             parent = node.parent
-            around = None if parent is None else root[parent]
-            root[index] = around
-            name = node.name
-            if node.kind != "push_pop" or name is None or name in _OTHERS:
-                continue
-            if name.endswith(_RECOMPUTE):
-                continue
-            if around is None:
-                around = root[index] = roots.setdefault(name, Module(name, name))
-                if around.calls == 0 and around not in self.models:
-                    self.models.append(around)
-                    self._by_name.setdefault(name, []).append(around)
-                module = around
-            else:
-                module = self._within(around, name)
-            module.calls += node.calls
+            inside = parent is not None and in_step[parent]
+            if step is not None and not inside and _is_step(node, step):
+                inside = True
+                while parent is not None:
+                    around_steps.add(parent)
+                    parent = nodes[parent].parent
+                around_steps.add(index)
+            in_step.append(inside)
+        modules = [
+            index not in around_steps and is_module(node) for index, node in enumerate(nodes)
+        ]
+        within = [inside for inside, module in zip(in_step, modules, strict=True) if module]
+        bounded = any(within)  # else the steps are of another thread, or cycles without a range
+        places: list[Module | None] = []
+        for index, node in enumerate(nodes):
+            around = None if node.parent is None else places[node.parent]
+            if modules[index] and (in_step[index] or not bounded):
+                around = self._called(around, node.name or "")
+                around.calls += node.calls
+                around.add("forward_cpu", node.total)
+            places.append(around)
+        return bounded and not all(within)
 
-    def _within(self, model: Module, path: str) -> Module:
+    def _called(self, caller: Module | None, path: str) -> Module:
+        """The module of that path within the one that called it; without one, a model."""
+        if caller is None:
+            model = next((each for each in self.models if each.name == path), None)
+            if model is None:
+                model = self._made(Module(path, path))
+                self.models.append(model)
+            return model
+        if caller in self.models:
+            return self._within(caller, path)
+        if path.startswith(f"{caller.path}."):
+            return self._within(caller, path.removeprefix(f"{caller.path}."), caller.path)
+        return self._child(caller, path, path)  # a module of another part of the model
+
+    def _within(self, model: Module, path: str, prefix: str = "") -> Module:
         at = model
-        parts = path.split(".")
-        for depth, part in enumerate(parts):
-            found = next((child for child in at.children if child.name == part), None)
-            if found is None:
-                found = Module(part, ".".join(parts[: depth + 1]))
-                at.children.append(found)
-                self._by_name.setdefault(found.path, []).append(found)
-            at = found
+        for part in path.split("."):
+            prefix = f"{prefix}.{part}" if prefix else part
+            at = self._child(at, part, prefix)
         return at
 
-    def _take(self, node: CallNode) -> None:
-        name = node.name or ""
-        repeated = name.endswith(_RECOMPUTE)
-        named = self._by_name.get(name.removesuffix(_RECOMPUTE))
-        if named is None or (node.kind == "start_end" and not node.backward):
+    def _child(self, around: Module, name: str, path: str) -> Module:
+        child = next((each for each in around.children if each.name == name), None)
+        if child is None:
+            child = self._made(Module(name, path, self._kinds.get(path)))
+            around.children.append(child)
+        return child
+
+    def _made(self, module: Module) -> Module:
+        self._by_name.setdefault(module.path, []).append(module)
+        return module
+
+    def _take(self, name: str | None, backward: bool, kind: str, total: float) -> None:
+        """Adds what is not nested in its caller: backward passes, and the GPU's work."""
+        repeated = name is not None and name.endswith(_RECOMPUTE)
+        named = self._by_name.get((name or "").removesuffix(_RECOMPUTE))
+        if named is None or not (backward or repeated or kind == "device"):
             return
-        on_gpu = node.kind == "device"
-        if len(named) > 1 and (on_gpu or node.backward) and name not in self.ambiguous:
-            self.ambiguous.append(name)
-        backward = node.backward or repeated
-        time = ("backward" if backward else "forward") + ("_gpu" if on_gpu else "_cpu")
-        named[0].add(time, node.total)
+        if len(named) > 1 and named[0].path not in self.ambiguous:
+            self.ambiguous.append(named[0].path)
+        way = "backward" if backward or repeated else "forward"
+        named[0].add(f"{way}_gpu" if kind == "device" else f"{way}_cpu", total)
 
     def rows(self, *, fold: bool = True) -> list[dict[str, Any]]:
         """The trees as dicts, each before the modules within it.
 
-        Keys: `path`, `name`, `level`, `count`, `calls`, the four times in ns, and `share`, the part
-        that they are of `span`: of the GPU's where there are any, else of the CPU's. With `fold`
-        neighbours whose names are numbers are one row where they have the same modules within them,
-        or none and similar times.
+        Keys: `path`, `name`, `class`, `level`, `count`, `calls`, the four times in ns, and `share`,
+        the part that they are of `span`: of the GPU's where there are any, else of the CPU's. With
+        `fold` neighbours whose names are numbers are one row where they have the same class and
+        modules within them, or none and similar times.
         """
         rows: list[dict[str, Any]] = []
 
@@ -181,8 +228,8 @@ class Modules(Frame):
                 kind = "_gpu" if self.has_gpu else "_cpu"
                 spent = sum(times[time] or 0.0 for time in TIMES if time.endswith(kind))
                 rows.append({
-                    "path": module.path, "name": module.name, "level": level,
-                    "count": module.count, "calls": module.calls, **times,
+                    "path": module.path, "name": module.name, "class": module.kind,
+                    "level": level, "count": module.count, "calls": module.calls, **times,
                     "share": spent / self.span if self.span else 0.0,
                 })  # fmt: skip
                 walk(module.children, level + 1)
@@ -198,9 +245,7 @@ class Modules(Frame):
         times = [time for time in TIMES if any(row[time] is not None for row in found)]
         rows = (
             (
-                "\u2003" * row["level"]
-                + row["name"]
-                + (f" x{row['count']}" if row["count"] > 1 else ""),
+                "\u2003" * row["level"] + row_title(row),
                 f"{row['calls']:,}",
                 *(time_cell(row[time]) for time in times),
                 percent(row["share"]),
@@ -211,6 +256,81 @@ class Modules(Frame):
 
     def __repr__(self) -> str:
         return f"<nvspan Modules of {', '.join(model.name for model in self.models) or 'nothing'}>"
+
+
+def row_title(row: dict[str, Any]) -> str:
+    """What a row is called: its name, the class behind a number, how many it stands for."""
+    many = f"x{row['count']}" if row["count"] > 1 else ""
+    return " ".join(filter(None, (row["name"], row["class"], many)))
+
+
+def _is_step(node: CallNode, step: str) -> bool:
+    return node.kind == "push_pop" and (
+        label(node.domain, node.name) == step or matches((step,), node.domain, node.name)
+    )
+
+
+def _forward_passes(recording: OpenedFiles, domain: str) -> dict[str | None, str | None]:
+    """The names of annotate_module's forward passes, with the classes that they carry."""
+    reader, index = recording._reader, 0
+    kinds: dict[str | None, str | None] = {}
+    while True:
+        try:
+            of, name, _, _, _, category, _ = reader.site(index)
+        except IndexError:
+            return kinds
+        word, _, kind = (category or "").partition(" ")
+        if of == domain and word == _FORWARD:
+            kinds[name] = kind or None
+        index += 1
+
+
+def _module_test(known: dict[str | None, str | None], domain: str) -> Callable[[CallNode], bool]:
+    """Tells forward passes of modules: by their category, where the recording has it."""
+
+    def is_module(node: CallNode) -> bool:
+        name = node.name
+        if node.domain != domain or node.kind != "push_pop" or name is None:
+            return False
+        return not name.endswith(_RECOMPUTE) and (name in known if known else name not in _OTHERS)
+
+    return is_module
+
+
+def _launched_in(
+    steps: Steps, part: OpenedFiles, domain: str
+) -> dict[tuple[str | None, bool], float]:
+    """Durations of the domain's device ranges that the part's steps launched, by name and pass.
+
+    One whose launch is not known counts by its own start.
+    """
+    reader, strings = part._reader, part.strings
+    columns = {
+        name: memoryview(reader.column("ranges", name))
+        for name in ("kind", "domain", "name", "category_name", "start", "duration", "launcher")
+    }
+    durations = steps["duration"]
+    spans = sorted(
+        (begin, begin + took) for begin, took in zip(steps["start"], durations, strict=True)
+    )
+    starts = [start for start, _ in spans]
+    totals: dict[tuple[str | None, bool], float] = {}
+    for row, kind in enumerate(columns["kind"]):
+        of = columns["domain"][row]
+        if kind != _DEVICE or of < 0 or strings[of] != domain:
+            continue
+        launcher = columns["launcher"][row]
+        begin = columns["start"][row if launcher < 0 else launcher]
+        place = bisect_right(starts, begin) - 1
+        if place < 0 or begin >= spans[place][1]:
+            continue
+        name, category = columns["name"][row], columns["category_name"][row]
+        key = (
+            None if name < 0 else strings[name],
+            category >= 0 and strings[category] == "backward",
+        )
+        totals[key] = totals.get(key, 0.0) + columns["duration"][row]
+    return totals
 
 
 def _without_container(module: Module, folds: bool) -> Module:
@@ -224,7 +344,7 @@ def _without_container(module: Module, folds: bool) -> Module:
 
 
 def _shape(module: Module) -> tuple[Any, ...]:
-    return tuple((child.name, _shape(child)) for child in module.children)
+    return tuple((child.name, child.kind, _shape(child)) for child in module.children)
 
 
 def _is_similar(a: Module, b: Module) -> bool:
@@ -251,6 +371,7 @@ def _folded(modules: list[Module]) -> list[Module]:
             and module.name.isdecimal()
             and last.name.isdecimal()
             and int(module.name) == int(last.name) + 1
+            and module.kind == last.kind
             and _shape(module) == _shape(last)
             and (bool(module.children) or _is_similar(runs[-1][0], module))
         )
@@ -273,7 +394,7 @@ def _one_of(run: list[Module]) -> Module:
 
 
 def _together(run: list[Module], name: str, path: str) -> Module:
-    whole = Module(name, path)
+    whole = Module(name, path, run[0].kind)
     whole.count = sum(module.count for module in run)
     whole.calls = sum(module.calls for module in run)
     for time in TIMES:
@@ -282,5 +403,7 @@ def _together(run: list[Module], name: str, path: str) -> Module:
                 whole.add(time, getattr(module, time))
     for number, child in enumerate(run[0].children):
         children = [module.children[number] for module in run]
-        whole.children.append(_together(children, child.name, f"{path}.{child.name}"))
+        within = child.path.startswith(f"{run[0].path}.")
+        inner = f"{path}.{child.name}" if within else child.path
+        whole.children.append(_together(children, child.name, inner))
     return whole

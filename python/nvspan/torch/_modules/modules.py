@@ -75,7 +75,8 @@ def annotate_module(
         model: A ``torch.nn.Module``. If it, or one of its modules, is compiled already, that one
             gets a range around the compiled code and a :class:`NvspanWarning` says so: ranges
             within compiled code are dropped.
-        forward: Ranges of the forward pass, with category ``forward``.
+        forward: Ranges of the forward pass, with category ``forward``; where the name ends in a
+            number, with the module's class: ``forward Linear``.
         backward: Ranges of the backward pass, with category ``backward`` and the same number as
             payload as the forward range that it belongs to: autograd's sequence number when that
             began. They start and end, and do not nest as push and pop do.
@@ -116,7 +117,12 @@ def annotate_module(
     handle = ModuleAnnotations()
     try:
         for name, module in chosen:
-            options = _Options(torch, name, domain, level, forward, backward, device, shapes)
+            category = "forward"
+            if name.rpartition(".")[2].isdecimal():  # `nvspan modules` shows the class behind it
+                category += f" {_class_name(module)}"
+            options = _Options(
+                torch, name, category, domain, level, forward, backward, device, shapes
+            )
             install(module, options, handle._undo)
     except BaseException:
         handle.remove()
@@ -133,6 +139,7 @@ class _Options:
         self,
         torch: Any,
         name: str,
+        category: str,
         domain: Any,
         level: int,
         forward: bool,
@@ -160,7 +167,7 @@ class _Options:
         elif backward:
             payload = self.sequence
         self.annotation = _core.annotate(
-            message=message, domain=domain, category="forward", payload=payload, level=level,
+            message=message, domain=domain, category=category, payload=payload, level=level,
             device=device,
         )  # fmt: skip
         dropped.note(message, self.kind)
