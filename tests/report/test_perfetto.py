@@ -133,9 +133,10 @@ def test_names_that_are_no_utf8_are_kept_readable(export):
 
 
 def test_what_cannot_be_written_is_one_line(tmp_path):
-    out = tmp_path / "none" / "out.pftrace"
+    (tmp_path / "file").write_text("")
+    out = tmp_path / "file" / "out.pftrace"
     done = run_nvspan("export", recording_of(), "-o", out, check=1)
-    assert done.stderr == f"nvspan export: cannot write '{out}': No such file or directory\n"
+    assert done.stderr == f"nvspan export: cannot write '{out}': File exists\n"
     done = run_nvspan("export", recording_of(), "-o", "/dev/full", check=1)
     assert "No space left on device" in done.stderr
     done = run_nvspan("export", recording_of(), "-o", recording_of(), check=2)

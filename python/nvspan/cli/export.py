@@ -16,6 +16,7 @@ from nvspan.cli.common.options import CSV, FILES, RANKS, SELECTION
 from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.cli.common.reading import (
     emit,
+    make_directory,
     note,
     open_recording,
     refuse_to_replace,
@@ -120,6 +121,7 @@ def main(argv: Sequence[str]) -> int:
         if options.partition:
             return _partition(options, output)
         recording = selected(open_recording(parser, options.files), options)
+        make_directory(output)
         paths = _write(recording, options, output)
     except ModuleNotFoundError as error:
         parser.fail(f"{options.format} needs {error.name}: pip install 'nvspan[parquet]'")

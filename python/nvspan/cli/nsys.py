@@ -91,8 +91,7 @@ def _in_the_way(name: str, options: argparse.Namespace) -> str | None:
     folder, base = os.path.split(name)
     if "%" not in folder:
         try:
-            with os.scandir(folder or "."):
-                pass
+            os.makedirs(folder or ".", exist_ok=True)
         except OSError as error:
             return f"cannot write into {folder!r}: {error.strerror}"
     # Of several captures each has its number in the name.

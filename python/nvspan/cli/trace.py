@@ -60,6 +60,7 @@ def _environment(parser: Parser, options: argparse.Namespace) -> dict[str, str]:
             options.format, file, domain_names(options.domains), origin=time.monotonic_ns()
         )
         if file is not None:
+            os.makedirs(os.path.dirname(file) or ".", exist_ok=True)
             launch.empty_file(file)
     except OSError as error:
         parser.error(f"cannot write {file!r}: {error.strerror}")

@@ -260,6 +260,25 @@ def _files_of(path: str) -> list[str]:
     return [os.path.join(path, name) for name in names] or [path]
 
 
+def split_repeated(
+    paths: Iterable[str | os.PathLike[str]],
+) -> tuple[list[str], list[str]]:
+    """The files that `read` reads of these paths, and those that are named again.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    files: list[str] = []
+    repeated: list[str] = []
+    known = set()
+    for name in (each for path in paths for each in _files_of(os.fspath(path))):
+        status = os.stat(name)
+        file = (status.st_dev, status.st_ino)
+        (repeated if file in known else files).append(name)
+        known.add(file)
+    return files, repeated
+
+
 def read(*paths: str | os.PathLike[str]) -> Recording:
     """Reads recordings, those of one job together, folders of them, and files of other tools.
 
@@ -268,7 +287,7 @@ def read(*paths: str | os.PathLike[str]) -> Recording:
     (torch.profiler, JAX) is a ``.json`` or ``.json.gz``: see `docs/external.md`.
 
     A file that is damaged, or whose process was killed, gives what is intact; `Recording.problems`
-    says what is not.
+    says what is not. A file that is named twice is read once.
 
     Raises:
         OSError: a file cannot be opened.
@@ -284,7 +303,7 @@ def read(*paths: str | os.PathLike[str]) -> Recording:
         raise ValueError("read() needs the path of a recording")
     names = []
     sources = {}
-    for name in (each for path in paths for each in _files_of(os.fspath(path))):
+    for name in split_repeated(paths)[0]:
         made = None if Recording._import is None else Recording._import(name)
         if made is not None:
             name = made[0]

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import nvspan
 from nvspan.cli.common.parser import Parser
+from nvspan.recording import split_repeated
 from nvspan.recording.clock import zero
 from nvspan.recording.losses import damage_lines, has_events
 from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
@@ -75,6 +76,7 @@ def open_recording(
     `show_damage` what is damaged or cut off.
     """
     recording = opened(parser, lambda: nvspan.read(*files), files)
+    note(f"{path} is named more than once and is read once" for path in split_repeated(files)[1])
     for source in recording._sources.values():
         note(f"{source.path}: {sentence}" for sentence in source.notes)
     if show_damage:
@@ -137,9 +139,15 @@ def refuse_to_replace(parser: Parser, output: str, files: Sequence[str], what: s
         parser.error(f"{output!r} is {what}")
 
 
+def make_directory(output: str) -> None:
+    """Makes the directory that the file `output` is to be in."""
+    os.makedirs(os.path.dirname(output) or ".", exist_ok=True)
+
+
 def write_text(parser: Parser, output: str, text: str) -> None:
     """Writes a page; where that cannot be done the command ends with one line."""
     try:
+        make_directory(output)
         with open(output, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
