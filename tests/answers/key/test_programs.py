@@ -148,7 +148,7 @@ def recursion(measured: Measured) -> Truth:
 
 def growing_loop(measured: Measured) -> Truth:
     shares = measured.shares("iteration", "sort all")
-    findings = (says("trend", "slower", "sort all"), says("dominant", shares=shares))
+    findings = (says("trend", "slow", "sort all"), says("dominant", shares=shares))
     return Truth("iteration", 80, findings, may=VARIES + PLACES)
 
 
