@@ -78,10 +78,10 @@ def test_what_cannot_be_read(folder, command):
 @pytest.mark.parametrize(
     "words",
     [
-        ["export", "good.nvspan", "-o", "none/x"], ["export", "good.nvspan", "-o", "folder"],
-        ["report", "good.nvspan", "-o", "none/x"], ["report", "good.nvspan", "-o", "folder"],
-        ["record", "-o", "none/x", "-c", "pass"], ["record", "-o", "folder", "-c", "pass"],
-        ["trace", "-o", "none/x", "-c", "pass"], ["trace", "-o", "folder", "-c", "pass"],
+        ["export", "good.nvspan", "-o", "good.nvspan/x"], ["export", "good.nvspan", "-o", "folder"],
+        ["report", "good.nvspan", "-o", "good.nvspan/x"], ["report", "good.nvspan", "-o", "folder"],
+        ["record", "-o", "good.nvspan/x", "-c", "pass"], ["record", "-o", "folder", "-c", "pass"],
+        ["trace", "-o", "good.nvspan/x", "-c", "pass"], ["trace", "-o", "folder", "-c", "pass"],
         ["view", "--port", "80000", "good.nvspan"],
         ["view", "--port", "x", "good.nvspan"], ["stats", "--from", "soon", "good.nvspan"],
         ["stats", "--top", "0", "good.nvspan"], ["record", "--mode", "rign=4", "-c", "pass"],

@@ -141,7 +141,7 @@ def test_every_format_of_stats_has_them(path):
         "gpu_calls", "gpu_total", "gpu_self", "gpu_p50", "gpu_share", "name",
     ]  # fmt: skip
     (alone,) = [line.split() for line in lines if line.endswith(" alone")]
-    assert (alone[0], len(alone)) == ("1", 10)  # "1 300 us 300 us 300 us 2 % alone"
+    assert (alone[0], len(alone)) == ("1", 9)  # "1 300 us 300 us 300 us 2% alone"
     markdown = run_nvspan("stats", path, "--format", "markdown").stdout
     columns = "| gpu_calls | gpu_total | gpu_self | gpu_p50 | gpu_share | name |"
     assert columns in " ".join(markdown.split())

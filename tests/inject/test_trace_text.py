@@ -36,7 +36,7 @@ def text_of(code, **env):
 
 def columns(line):
     match = re.fullmatch(
-        r" *\d+\.\d{6} +(?:(\d+(?:\.\d{3})? (?:ns|us|ms|s)) +)?(\d+) (\S+) +(\S.*)", line
+        r" *\d+\.\d{6} +(?:(\d+(?:\.\d{1,2})? (?:ns|us|ms|s)) +)?(\d+) (\S+) +(\S.*)", line
     )
     assert match, line
     return match.groups()

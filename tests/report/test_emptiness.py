@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -153,8 +154,9 @@ def test_groups_that_recordings_of_statistics_do_not_have(arguments, kept):
 
 
 @pytest.mark.parametrize("what", ["steps", "modules"])
-def test_answers_that_recordings_of_statistics_do_not_hold(what):
-    done = run_nvspan(what, STATS, STATS, check=1)
+def test_answers_that_recordings_of_statistics_do_not_hold(what, tmp_path):
+    other = shutil.copy(STATS, tmp_path)
+    done = run_nvspan(what, STATS, other, check=1)
     assert done.stdout == ""
     assert done.stderr == (
         f"nvspan {what}: {STATS} and 1 more: recorded with --mode stats, which keeps no single "
