@@ -21,7 +21,8 @@ class LoopName(Result):
     domain: str | None  #: None: the default domain
     name: str | None  #: None: they have no message
     pair: tuple[int, int]  #: the numbers of both, as `Reader.pairs` has them
-    ranges: int  #: how many of them there are
+    ranges: int  #: how many of them ended
+    unclosed: int  #: how many did not
 
 
 class LoopThread(Result):
@@ -44,12 +45,12 @@ class LoopCandidate(Result):
     all_ranges: int  #: every range of the group
     thread: int  #: the thread whose loop it is, or that has most of them
     total: int  #: the sum of their durations
-    median: int  #: their median duration
     coverage: float  #: the part of the thread's time in which one is open
     extent: float  #: from the first to the last, as a part of the run
     parts: int  #: how many groups have three in ten of them or more directly within
     overlapping: bool  #: whether they overlap: requests
     recursive: bool  #: whether ranges of the group hold others of it
+    tiny: bool  #: whether most of them are shorter than 2 us
 
 
 class LoopInside(Result):

@@ -23,8 +23,9 @@ work of the GPU that it launched, and what the CPU did while the GPU had no
 work; what the typical step waits for; and which steps differ, and in what.
 
 Steps are the ranges that nvspan.torch.auto() and nvspan.step() make, or else
-the widest range that repeats. Phases are those of auto(), or else the ranges
-directly within a step."""
+numbered or usual names, or the range that repeats and holds different parts:
+the first lines say which, and how to choose another. Phases are those of
+auto(), or else the ranges directly within a step."""
 
 
 def _show_job(parser: Parser, options: argparse.Namespace) -> int:

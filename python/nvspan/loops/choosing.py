@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from nvspan._reader import Loops
     from nvspan._results.loops import LoopCandidate
 
-_TINY = 2_000  # ns: nobody calls a call of 2 us a step
 _PARTS_OF_STEPS = ("optimizer", "optim", "opt_", "scheduler", "lr_scheduler", "scaler", "env_")
 
 MARKED = "marked by nvspan.step or auto"
@@ -140,7 +139,7 @@ def _strength(group: Group, figures: LoopCandidate) -> Strength:
         return Strength.NAMED
     if group.is_numbered and figures.ranges >= 3:
         return Strength.NAMED
-    if figures.recursive or figures.median < _TINY:
+    if figures.recursive or figures.tiny:
         return Strength.NOTHING
     return Strength.STRUCTURE
 

@@ -60,7 +60,7 @@ class Loop:
         self.loops = loops = _reader.Loops(handle)
         names = loops.names()
         self.groups, self._of_names = groups, of_names = group_names(names, given, pattern)
-        self._pairs = [name.pair for name in names]
+        self._names = names
         loops.nest(of_names, [g.label for g in groups], [g.traits for g in groups])
         self.begin, self.end, self.unclosed = loops.begin, loops.end, loops.unclosed
         self.ranges = sum(name.ranges for name in names)
@@ -93,8 +93,20 @@ class Loop:
     def pairs_in(self, groups: Set[int]) -> set[tuple[int, int]]:
         """The numbers of the domains and names of groups, as `Reader.pairs` has them."""
         return {
-            pair for pair, group in zip(self._pairs, self._of_names, strict=True) if group in groups
+            name.pair
+            for name, group in zip(self._names, self._of_names, strict=True)
+            if group in groups
         }
+
+    @property
+    def unclosed_steps(self) -> int:
+        """Ranges that are called as the steps are, and did not end."""
+        groups = self.step_groups if self.choice and not self.choice.members else ()
+        return sum(
+            name.unclosed
+            for name, group in zip(self._names, self._of_names, strict=True)
+            if group in groups
+        )
 
     @cached_property
     def tree(self) -> LoopTree:

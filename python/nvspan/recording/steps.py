@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from nvspan.loops.groups import MARKED
 from nvspan.recording.frame import Frame, flat
 from nvspan.recording.label import label
 from nvspan.recording.loop import matching, names_in, nearest_names, read_loop, why_no_steps
@@ -134,17 +135,20 @@ class Steps(Frame):
         self.loop = loop
         self.choice = choice = loop.choice
         self.step = label(loop.groups[min(loop.step_groups)].domain, choice.label)
-        if loop.steps.is_floating:
+        waiting = matching(names, _WAITING)
+        is_cycle = bool(choice.members)
+        is_marked = bool(loop.groups[min(loop.step_groups)].traits & MARKED)
+        needs_scan = groups or waiting or is_cycle or is_marked or loop.loops.has_device_ranges
+        if loop.steps.is_floating or not needs_scan:
             parts = _phase_parts(loop, groups if phases else ())
             self.phases: list[str] = [*parts, OTHER]
-            found = loop.steps.found_overlapping(list(parts.values()), [*self.phases, WAITING])
+            found = loop.steps.found_by_parts(list(parts.values()), [*self.phases, WAITING])
         else:
-            is_cycle = bool(choice.members)
             direct = not groups and not is_cycle
             if not groups:
                 inner = loop.step_groups if is_cycle else _largest_parts(loop)
                 groups = _group_phases(loop, inner)
-            roles = dict.fromkeys(matching(names, _WAITING), _WAITING_ROLE)
+            roles = dict.fromkeys(waiting, _WAITING_ROLE)
             for number, (_, pairs) in reversed(list(enumerate(groups))):
                 roles.update(dict.fromkeys(pairs, _FIRST_PHASE + number))
             if not is_cycle:
@@ -157,7 +161,7 @@ class Steps(Frame):
         self.of_device_ranges = found.of_device_ranges
         self.outside = found.outside
         self.by_run_time = found.by_run_time
-        self.unclosed = found.unclosed
+        self.unclosed = loop.unclosed_steps
         self.other_devices = found.devices_left
         self._columns = found.columns
         self._after_warm_up = found.after_warm_up

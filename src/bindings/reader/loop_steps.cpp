@@ -198,14 +198,14 @@ py::object LoopStepsObject::found(const py::dict& roles, const py::list& phases,
                      phases);
 }
 
-py::object LoopStepsObject::found_overlapping(const std::vector<std::size_t>& parts,
-                                              const py::list& phases) {
+py::object LoopStepsObject::found_by_parts(const std::vector<std::size_t>& parts,
+                                           const py::list& phases) {
   const reader::LoopTree& tree = built();
   for (const std::size_t part : parts) {
     if (part >= tree.parts.size()) throw py::index_error();
   }
   if (phases.size() != parts.size() + 2) throw py::value_error("not one name for each phase");
-  return found_steps(reader::overlapping_steps(*shared_->recording, *steps_, tree, parts), phases);
+  return found_steps(reader::steps_by_parts(*shared_->recording, *steps_, tree, parts), phases);
 }
 
 void bind_loop_steps(py::module_& module) {
@@ -223,7 +223,7 @@ void bind_loop_steps(py::module_& module) {
       .def("gaps", &LoopStepsObject::gaps)
       .def("waits", &LoopStepsObject::waits)
       .def("found", &LoopStepsObject::found)
-      .def("found_overlapping", &LoopStepsObject::found_overlapping);
+      .def("found_by_parts", &LoopStepsObject::found_by_parts);
 }
 
 }  // namespace nvspan::bindings

@@ -55,9 +55,10 @@ class LoopStepsObject {
   pybind11::object found(const pybind11::dict& roles, const pybind11::list& phases, bool direct,
                          const std::string& call_domain,
                          const std::vector<std::string>& work_domains) const;
-  // Likewise of steps that overlap: `parts` are the places of the phases in the tree.
-  pybind11::object found_overlapping(const std::vector<std::size_t>& parts,
-                                     const pybind11::list& phases);
+  // Likewise by the series of parts directly within steps, without work of a GPU: `parts` are the
+  // places of the phases in the tree.
+  pybind11::object found_by_parts(const std::vector<std::size_t>& parts,
+                                  const pybind11::list& phases);
 
  private:
   const reader::LoopTree& built();

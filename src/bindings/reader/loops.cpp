@@ -57,11 +57,13 @@ class LoopsObject {
       if (name.name >= 0) entry["name"] = recording.text(name.name);
       entry["pair"] = py::make_tuple(name.domain, name.name);
       entry["ranges"] = name.ranges;
+      entry["unclosed"] = name.unclosed;
       rows.append(entry.done());
     }
     return rows;
   }
   std::uint64_t unclosed() const { return ranges().unclosed(); }
+  bool has_device_ranges() const { return ranges().has_device_ranges(); }
   std::int64_t begin() const { return ranges().first; }
   std::int64_t end() const { return ranges().last; }
 
@@ -110,12 +112,12 @@ class LoopsObject {
       entry["all_ranges"] = one.all_ranges;
       entry["thread"] = one.thread;
       entry["total"] = one.total;
-      entry["median"] = one.median;
       entry["coverage"] = one.coverage;
       entry["extent"] = one.extent;
       entry["parts"] = one.parts;
       entry["overlapping"] = one.is_overlapping;
       entry["recursive"] = one.is_recursive;
+      entry["tiny"] = one.is_tiny;
       rows.append(entry.done());
     }
     return rows;
@@ -206,6 +208,7 @@ void bind_loops(py::module_& module) {
   py::class_<LoopsObject> loops(module, "Loops");
   loops.def(py::init<const RecordingHandle&>())
       .def_property_readonly("unclosed", &LoopsObject::unclosed)
+      .def_property_readonly("has_device_ranges", &LoopsObject::has_device_ranges)
       .def_property_readonly("begin", &LoopsObject::begin)
       .def_property_readonly("end", &LoopsObject::end);
   Methods(loops)

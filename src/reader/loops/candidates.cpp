@@ -160,26 +160,24 @@ bool fill(const LoopRanges& ranges, std::uint32_t loop_thread, LoopCandidate& ca
   candidate.thread = thread_of(count_threads(ranges, rows), loop_thread);
   if (!candidate.is_overlapping) choose_threads(ranges, loop_thread, candidate);
   if (rows.size() < least) return false;
-  std::vector<std::int64_t> durations;
-  durations.reserve(rows.size());
+  constexpr std::int64_t tiny = 2'000;
+  std::size_t short_ones = 0;
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0, covered = 0;
   Coverage coverage;
   for (const RangeRow row : rows) {
-    durations.push_back(ranges.duration(row));
-    candidate.total += durations.back();
+    const std::int64_t duration = ranges.duration(row);
+    candidate.total += duration;
+    short_ones += duration < tiny ? 1 : 0;
     first = std::min(first, ranges.start[row]);
     last = std::max(last, ranges.end[row]);
     if (ranges.thread[row] == candidate.thread) {
       covered += coverage.add(candidate.thread, ranges.start[row], ranges.end[row]);
     }
   }
-  candidate.median = median_of(durations);
+  candidate.is_tiny = 2 * short_ones > rows.size();
   const LoopRanges::Rows of_thread = ranges.rows_of(candidate.thread);
-  std::int64_t thread_end = ranges.first;
-  for (RangeRow row = of_thread.begin; row < of_thread.end; ++row) {
-    thread_end = std::max(thread_end, ranges.end[row]);
-  }
-  const std::int64_t extent = std::max<std::int64_t>(1, thread_end - ranges.start[of_thread.begin]);
+  const std::int64_t extent =
+      std::max<std::int64_t>(1, of_thread.last - ranges.start[of_thread.begin]);
   candidate.coverage = static_cast<double>(covered) / static_cast<double>(extent);
   candidate.extent = static_cast<double>(last - first) /
                      static_cast<double>(std::max<std::int64_t>(1, ranges.span()));

@@ -18,10 +18,11 @@ struct LoopCandidate {
   RangeRows rows;  // the outermost that count, by thread and start
   std::uint64_t all_ranges = 0;
   std::uint32_t thread = 0;
-  std::int64_t total = 0, median = 0;
+  std::int64_t total = 0;
   double coverage = 0, extent = 0;
   std::uint32_t parts = 0;
   bool is_overlapping = false, is_recursive = false;
+  bool is_tiny = false;  // most are shorter than 2 us: nobody calls these steps
 };
 
 constexpr std::size_t most_candidates = 4096;  // the largest totals

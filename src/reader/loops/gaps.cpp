@@ -33,10 +33,8 @@ class GapFinder {
       gaps_.total += gaps_.series.back();
     }
     const LoopRanges::Rows rows = ranges_.rows_of(gaps_.thread);
-    std::int64_t end = last;
-    for (RangeRow row = rows.begin; row < rows.end; ++row) end = std::max(end, ranges_.end[row]);
     gaps_.lead = begins_.front() - std::min(begins_.front(), ranges_.start[rows.begin]);
-    gaps_.tail = end - last;
+    gaps_.tail = std::max(rows.last, last) - last;
     place_rows(rows, last);
     for (auto& [group, found] : between_) gaps_.parts.push_back(std::move(found));
     for (auto& [group, found] : before_) gaps_.before.push_back(std::move(found));

@@ -35,26 +35,39 @@ class TreeBuilder {
   static constexpr std::uint32_t no_path = Paths::root;
   bool is_whole() const { return steps_.kind == LoopSteps::Kind::whole; }
 
-  // The ranges within steps, by step and start where steps overlap.
-  void order_rows() {
-    for (RangeRow row = 0; row < ranges_.size(); ++row) {
-      if (owners_.step[row] == Owners::none) continue;
-      rows_.push_back(row);
-      overlaps_ = overlaps_ || ranges_.is_floating(row);
+  // The ranges within steps: by step and start where the order of events says whose they are, else
+  // by thread and start.
+  template <typename Use>
+  void each_row(Use&& use) const {
+    if (tree_.is_followed) {
+      for (const RangeRow row : rows_) use(row);
+      return;
     }
-    overlaps_ = !is_whole() && (overlaps_ || run_at_once());
+    for (RangeRow row = 0; row < ranges_.size(); ++row) {
+      if (owners_.step[row] != Owners::none) use(row);
+    }
+  }
+  void order_rows() {
+    overlaps_ = !is_whole() && run_at_once();
+    for (RangeRow row = 0; row < ranges_.size() && !overlaps_; ++row) {
+      overlaps_ = owners_.step[row] != Owners::none && ranges_.is_floating(row);
+    }
+    overlaps_ = overlaps_ && !is_whole();
     if (!tree_.is_followed) return;
+    for (RangeRow row = 0; row < ranges_.size(); ++row) {
+      if (owners_.step[row] != Owners::none) rows_.push_back(row);
+    }
     const auto precedes = [&](RangeRow a, RangeRow b) {
       if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
       if (ranges_.start[a] != ranges_.start[b]) return ranges_.start[a] < ranges_.start[b];
       return ranges_.end[a] > ranges_.end[b];
     };
     std::stable_sort(rows_.begin(), rows_.end(), precedes);
-    parents_.resize(rows_.size(), no_range);
+    parents_.resize(ranges_.size(), no_range);
     NestingStack stack(ranges_);
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      stack.enter(rows_[i], owners_.step[rows_[i]]);
-      parents_[i] = stack.parent();
+    for (const RangeRow row : rows_) {
+      stack.enter(row, owners_.step[row]);
+      parents_[row] = stack.parent();
     }
   }
   // Whether steps of several threads overlap each other.
@@ -66,9 +79,8 @@ class TreeBuilder {
     }
     return false;
   }
-  RangeRow parent_of(std::size_t place) const {
-    const RangeRow row = rows_[place];
-    const RangeRow parent = parents_.empty() ? ranges_.parent[row] : parents_[place];
+  RangeRow parent_of(RangeRow row) const {
+    const RangeRow parent = parents_.empty() ? ranges_.parent[row] : parents_[row];
     if (parent == no_range || owners_.step[parent] != owners_.step[row]) return no_range;
     return parent;
   }
@@ -76,53 +88,53 @@ class TreeBuilder {
   // f directly within f is f.
   void find_paths() {
     path_.resize(ranges_.size(), no_path);
-    is_inner_.resize(rows_.size());
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const RangeRow row = rows_[i], parent = parent_of(i);
+    each_row([&](RangeRow row) {
+      const RangeRow parent = parent_of(row);
       const std::uint32_t group = ranges_.group[row];
       if (parent == no_range) {
-        top_.push_back(row);
         path_[row] = paths_.within(Paths::root, group);
       } else if (paths_.group(path_[parent]) == group) {
         path_[row] = path_[parent];
-        is_inner_[i] = 1;
       } else {
         path_[row] = paths_.within(path_[parent], group);
       }
-    }
+    });
+  }
+  bool is_inner(RangeRow row) const {
+    const RangeRow parent = parent_of(row);
+    return parent != no_range && path_[parent] == path_[row];
+  }
+  std::int64_t time_of(RangeRow row) const {
+    if (overlaps_) return times_[row];
+    return is_inner(row) ? 0 : ranges_.duration(row);
   }
 
   // Siblings may overlap each other where steps do: covered time counts. What occurs once a step
   // cannot overlap itself: its time is exact whoever the owner is.
   void take_times() {
-    times_.resize(rows_.size());
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (is_inner_[i] == 0) times_[i] = ranges_.duration(rows_[i]);
-    }
     if (!overlaps_) return;
+    times_.resize(ranges_.size());
     std::vector<std::uint64_t> calls(paths_.size());
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t i = 0; i < rows_.size(); ++i) {
-      if (is_inner_[i] != 0) continue;
-      ++calls[path_[rows_[i]]];
-      order.push_back(i);
-    }
-    const auto lane_of = [&](std::uint32_t place) {
-      return std::uint64_t{path_[rows_[place]]} << 32 | owners_.step[rows_[place]];
-    };
+    RangeRows order;
+    each_row([&](RangeRow row) {
+      if (is_inner(row)) return;
+      ++calls[path_[row]];
+      order.push_back(row);
+      times_[row] = ranges_.duration(row);
+    });
     order.erase(std::remove_if(order.begin(), order.end(),
-                               [&](std::uint32_t place) {
-                                 return calls[path_[rows_[place]]] <= steps_.size();
-                               }),
+                               [&](RangeRow row) { return calls[path_[row]] <= steps_.size(); }),
                 order.end());
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const auto lane_of = [&](RangeRow row) {
+      return std::uint64_t{path_[row]} << 32 | owners_.step[row];
+    };
+    std::stable_sort(order.begin(), order.end(), [&](RangeRow a, RangeRow b) {
       if (lane_of(a) != lane_of(b)) return lane_of(a) < lane_of(b);
-      return ranges_.start[rows_[a]] < ranges_.start[rows_[b]];
+      return ranges_.start[a] < ranges_.start[b];
     });
     Coverage coverage;
-    for (const std::uint32_t place : order) {
-      const RangeRow row = rows_[place];
-      times_[place] = coverage.add(lane_of(place), ranges_.start[row], ranges_.end[row]);
+    for (const RangeRow row : order) {
+      times_[row] = coverage.add(lane_of(row), ranges_.start[row], ranges_.end[row]);
     }
   }
 
@@ -133,27 +145,28 @@ class TreeBuilder {
       tree_.total += tree_.steps[i];
     }
     tree_.self = tree_.steps;
-    if (overlaps_) {
-      std::stable_sort(top_.begin(), top_.end(), [&](RangeRow a, RangeRow b) {
-        if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
-        return ranges_.start[a] < ranges_.start[b];
-      });
-    }
+    all_.resize(paths_.size());
+    RangeRows outermost;
+    each_row([&](RangeRow row) {
+      LoopPart& part = all_[path_[row]];
+      ++part.calls;
+      part.total += time_of(row);
+      if (parent_of(row) != no_range) return;
+      if (overlaps_) return outermost.push_back(row);
+      tree_.self[owners_.step[row]] -= ranges_.duration(row);
+    });
+    std::stable_sort(outermost.begin(), outermost.end(), [&](RangeRow a, RangeRow b) {
+      if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
+      return ranges_.start[a] < ranges_.start[b];
+    });
     Coverage coverage;
-    for (const RangeRow row : top_) {
+    for (const RangeRow row : outermost) {
       const std::uint32_t step = owners_.step[row];
-      tree_.self[step] -= overlaps_ ? coverage.add(step, ranges_.start[row], ranges_.end[row])
-                                    : ranges_.duration(row);
+      tree_.self[step] -= coverage.add(step, ranges_.start[row], ranges_.end[row]);
     }
     for (std::int64_t& self : tree_.self) {
       self = std::max<std::int64_t>(0, self);
       tree_.unnamed += self;
-    }
-    all_.resize(paths_.size());
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      LoopPart& part = all_[path_[rows_[i]]];
-      ++part.calls;
-      part.total += times_[i];
     }
     for (std::uint32_t path = 0; path < all_.size(); ++path) {
       all_[path].group = paths_.group(path);
@@ -216,17 +229,14 @@ class TreeBuilder {
       part.series.resize(steps_.size());
       series[by_total[i]] = &part.series;
     }
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (auto* const into = series[path_[rows_[i]]]) (*into)[owners_.step[rows_[i]]] += times_[i];
-    }
+    each_row([&](RangeRow row) {
+      if (auto* const into = series[path_[row]]) (*into)[owners_.step[row]] += time_of(row);
+    });
   }
 
-  // Between which outermost parts of the step most of its unnamed time is.
+  // Between which outermost parts of the step most of its unnamed time is. The steps of a thread
+  // follow each other here.
   void place_unnamed() {
-    std::stable_sort(top_.begin(), top_.end(), [&](RangeRow a, RangeRow b) {
-      if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
-      return ranges_.start[a] < ranges_.start[b];
-    });
     Paths places;  // of (after, before)
     std::vector<std::int64_t> times;
     const auto add = [&](std::uint32_t after, std::uint32_t before, std::int64_t time) {
@@ -234,16 +244,23 @@ class TreeBuilder {
       if (place == times.size()) times.push_back(0);
       times[place] += std::max<std::int64_t>(0, time);
     };
-    for (std::size_t i = 0; i < top_.size(); ++i) {
-      const RangeRow row = top_[i];
+    RangeRow latest = no_range;
+    const auto end_step = [&] {
+      if (latest == no_range) return;
+      const std::int64_t end = steps_.end[owners_.step[latest]];
+      add(ranges_.group[latest], LoopTree::edge, end - ranges_.end[latest]);
+    };
+    each_row([&](RangeRow row) {
+      if (parent_of(row) != no_range) return;
       const std::uint32_t step = owners_.step[row];
-      const bool is_first = i == 0 || owners_.step[top_[i - 1]] != step;
-      const bool is_last = i + 1 == top_.size() || owners_.step[top_[i + 1]] != step;
-      const std::int64_t from = is_first ? steps_.start[step] : ranges_.end[top_[i - 1]];
-      add(is_first ? LoopTree::edge : ranges_.group[top_[i - 1]], ranges_.group[row],
+      const bool is_first = latest == no_range || owners_.step[latest] != step;
+      if (is_first) end_step();
+      const std::int64_t from = is_first ? steps_.start[step] : ranges_.end[latest];
+      add(is_first ? LoopTree::edge : ranges_.group[latest], ranges_.group[row],
           ranges_.start[row] - from);
-      if (is_last) add(ranges_.group[row], LoopTree::edge, steps_.end[step] - ranges_.end[row]);
-    }
+      latest = row;
+    });
+    end_step();
     const auto most = std::max_element(times.begin(), times.end());
     if (most == times.end()) return;
     if (2 * *most <= std::accumulate(times.begin(), times.end(), std::int64_t{0})) return;
@@ -255,10 +272,9 @@ class TreeBuilder {
   const LoopSteps& steps_;
   const Owners owners_;
   bool overlaps_ = false;
-  RangeRows rows_, parents_, top_;
+  RangeRows rows_, parents_;  // where the order of events says whose a range is
   core::LargeVector<std::uint32_t> path_;
-  core::LargeVector<std::uint8_t> is_inner_;  // of rows_: the path's range around it counts
-  core::LargeVector<std::int64_t> times_;     // of rows_
+  core::LargeVector<std::int64_t> times_;  // where steps or ranges overlap
   Paths paths_;
   std::vector<LoopPart> all_;  // of each path
   LoopTree tree_;

@@ -21,27 +21,46 @@ constexpr std::int64_t never_later = std::numeric_limits<std::int64_t>::max();
 class ColumnScan : public RangeScan<ColumnScan> {
  public:
   ColumnScan(const Recording& recording, const Selection& selection, LoopRanges& out)
-      : RangeScan(recording, selection), out_(out) {}
+      : RangeScan(recording, selection), not_closed(recording.sites().size()), out_(out) {
+    std::size_t words = 0;  // a range has two at least
+    for (const ReadThread& thread : recording.threads()) {
+      for (const ReadChunk& chunk : thread.chunks) {
+        words += static_cast<std::size_t>(chunk.end - chunk.begin);
+      }
+    }
+    const std::size_t most = std::min<std::size_t>(words / 2, no_range);
+    out.start.reserve(most);
+    out.end.reserve(most);
+    out.group.reserve(most);
+    out.thread.reserve(most);
+    out.flags.reserve(most);
+  }
 
   std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload&) {
     return add(range.site, time(range.start), 0);
   }
   std::uint64_t opened(const ScannedRange& range, std::uint64_t, std::uint64_t,
                        const EntryPayload&) {
-    if (range.kind == RangeKind::device) return no_row;
+    if (range.kind == RangeKind::device) {
+      has_device_ranges = true;
+      return no_row;
+    }
     return add(range.site, range.start, LoopRanges::start_end);
   }
   [[gnu::always_inline]] void ended(const ScannedRange& range) {
     if (range.row == no_row) return;
     if (range.reason != EndReason::closed) {
-      ++not_closed;
+      ++not_closed[range.site];
       return;
     }
+    ++closed;
     out_.end[range.row] = range.end;
     if (range.end_thread != range.thread) out_.flags[range.row] |= LoopRanges::elsewhere;
   }
 
-  std::uint64_t not_closed = 0;
+  std::uint64_t closed = 0;
+  bool has_device_ranges = false;
+  std::vector<std::uint64_t> not_closed;  // of each site
 
  private:
   std::uint64_t add(std::uint32_t site, std::int64_t start, std::uint8_t flags) {
@@ -70,7 +89,25 @@ void permute(Vector& column, const RangeRows& order) {
 LoopRanges::LoopRanges(const Recording& recording, const Selection& selection) {
   ColumnScan scan(recording, selection, *this);
   scan.run();
-  unclosed_ = scan.not_closed;
+  if (scan.closed != size()) drop_unclosed();
+  sort();
+  of_threads.resize(recording.threads().size());
+  for (const ReadThread& one : recording.threads()) processes_.push_back(one.process);
+  for (std::size_t i = 0; i < size(); ++i) {
+    Rows& rows = of_threads[thread[i]];
+    if (rows.begin == rows.end) rows = {static_cast<RangeRow>(i), 0, end[i]};
+    rows.end = static_cast<RangeRow>(i + 1);
+    rows.last = std::max(rows.last, end[i]);
+  }
+  if (size() != 0) {
+    first = *std::min_element(start.begin(), start.end());
+    last = *std::max_element(end.begin(), end.end());
+  }
+  has_device_ranges_ = scan.has_device_ranges;
+  name_sites(recording, scan.not_closed);
+}
+
+void LoopRanges::drop_unclosed() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < start.size(); ++i) {
     if (end[i] == never_ended) continue;
@@ -85,19 +122,6 @@ LoopRanges::LoopRanges(const Recording& recording, const Selection& selection) {
   group.resize(kept);
   thread.resize(kept);
   flags.resize(kept);
-  sort();
-  of_threads.resize(recording.threads().size());
-  for (const ReadThread& one : recording.threads()) processes_.push_back(one.process);
-  for (std::size_t i = 0; i < kept; ++i) {
-    Rows& rows = of_threads[thread[i]];
-    if (i == 0 || thread[i] != thread[i - 1]) rows.begin = static_cast<RangeRow>(i);
-    rows.end = static_cast<RangeRow>(i + 1);
-  }
-  if (kept != 0) {
-    first = *std::min_element(start.begin(), start.end());
-    last = *std::max_element(end.begin(), end.end());
-  }
-  name_sites(recording);
 }
 
 void LoopRanges::sort() {
@@ -121,7 +145,9 @@ void LoopRanges::sort() {
 }
 
 // The column `group` has sites until nest().
-void LoopRanges::name_sites(const Recording& recording) {
+void LoopRanges::name_sites(const Recording& recording,
+                            const std::vector<std::uint64_t>& unclosed) {
+  for (const std::uint64_t count : unclosed) unclosed_ += count;
   const std::vector<ReadSite>& sites = recording.sites();
   std::vector<std::uint64_t> ranges(sites.size());
   for (const std::uint32_t site : group) ++ranges[site];
@@ -138,9 +164,10 @@ void LoopRanges::name_sites(const Recording& recording) {
   for (const std::uint32_t site : order) {
     const auto [domain, name] = pair_of(site);
     if (names_.empty() || names_.back().domain != domain || names_.back().name != name) {
-      names_.push_back({domain, name, 0});
+      names_.push_back({domain, name, 0, 0});
     }
     names_.back().ranges += ranges[site];
+    names_.back().unclosed += unclosed[site];
     name_of_site_[site] = static_cast<std::uint32_t>(names_.size() - 1);
   }
 }

@@ -38,11 +38,12 @@ struct LoopGroup {
   std::uint32_t domain = 0;  // of its first name
 };
 
-// Ranges of one domain and name.
+// Ranges of one domain and name that ended.
 struct LoopName {
   std::uint32_t domain = 0;
   std::int32_t name = no_name;
   std::uint64_t ranges = 0;
+  std::uint64_t unclosed = 0;  // that did not
 };
 
 class LoopRanges {
@@ -53,6 +54,7 @@ class LoopRanges {
   // In the order of domains and names.
   const std::vector<LoopName>& names() const noexcept { return names_; }
   std::uint64_t unclosed() const noexcept { return unclosed_; }
+  bool has_device_ranges() const noexcept { return has_device_ranges_; }
 
   // The group of each name. What follows is known from then on.
   void nest(const std::vector<std::uint32_t>& group_of_name, std::vector<LoopGroup> groups);
@@ -67,6 +69,7 @@ class LoopRanges {
   // The rows of a thread: from begin to end.
   struct Rows {
     RangeRow begin = 0, end = 0;
+    std::int64_t last = 0;  // when its last range ends
   };
   Rows rows_of(std::uint32_t thread) const { return of_threads[thread]; }
   std::uint32_t process_of_thread(std::uint32_t one) const { return processes_[one]; }
@@ -91,13 +94,15 @@ class LoopRanges {
 
  private:
   void sort();
-  void name_sites(const Recording& recording);
+  void drop_unclosed();
+  void name_sites(const Recording& recording, const std::vector<std::uint64_t>& unclosed);
   void find_floating();
 
   std::vector<LoopName> names_;
   std::vector<std::uint32_t> name_of_site_;
   std::vector<std::uint32_t> processes_;  // of each thread
   std::uint64_t unclosed_ = 0;
+  bool has_device_ranges_ = false;
 };
 
 // Adds up the union of intervals, which come lane by lane in the order of their starts.

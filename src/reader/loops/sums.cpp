@@ -15,10 +15,10 @@ std::vector<LoopThread> find_threads(const LoopRanges& ranges) {
     LoopThread one;
     one.thread = thread;
     one.ranges = rows.end - rows.begin;
-    one.begin = one.end = ranges.start[rows.begin];
+    one.begin = ranges.start[rows.begin];
+    one.end = rows.last;
     Coverage all, waits;
     for (RangeRow row = rows.begin; row < rows.end; ++row) {
-      one.end = std::max(one.end, ranges.end[row]);
       if (ranges.is_floating(row)) {
         ++one.floating;
         continue;

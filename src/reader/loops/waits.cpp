@@ -164,11 +164,7 @@ Window window_of(const LoopRanges& ranges, const LoopSteps& steps, std::uint32_t
   }
   const LoopRanges::Rows rows = ranges.rows_of(thread);
   if (rows.begin == rows.end) return {0, 0};
-  Window window{ranges.start[rows.begin], ranges.first};
-  for (RangeRow row = rows.begin; row < rows.end; ++row) {
-    window.end = std::max(window.end, ranges.end[row]);
-  }
-  return window;
+  return {ranges.start[rows.begin], rows.last};
 }
 
 }  // namespace

@@ -241,8 +241,8 @@ Steps find_steps(const Recording& recording, const StepOptions& options) {
   return {};
 }
 
-Steps overlapping_steps(const Recording& recording, const LoopSteps& chosen, const LoopTree& tree,
-                        const std::vector<std::size_t>& phases) {
+Steps steps_by_parts(const Recording& recording, const LoopSteps& chosen, const LoopTree& tree,
+                     const std::vector<std::size_t>& phases) {
   Steps steps;
   steps.phases = phases.size() + 1;
   const std::size_t count = chosen.size();

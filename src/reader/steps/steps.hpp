@@ -78,9 +78,9 @@ struct Steps {
 
 Steps find_steps(const Recording& recording, const StepOptions& options);
 
-// Steps that overlap each other, from the series of parts directly within them: `phases` are places
-// of tree.parts. Work of a GPU is not shared out among them.
-Steps overlapping_steps(const Recording& recording, const LoopSteps& chosen, const LoopTree& tree,
-                        const std::vector<std::size_t>& phases);
+// From the series of parts directly within steps, which may overlap each other: `phases` are places
+// of tree.parts. Without work of a GPU, and with no part left out, find_steps() has the same.
+Steps steps_by_parts(const Recording& recording, const LoopSteps& chosen, const LoopTree& tree,
+                     const std::vector<std::size_t>& phases);
 
 }  // namespace nvspan::reader
