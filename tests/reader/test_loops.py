@@ -101,17 +101,24 @@ def test_what_a_step_is(tmp_path, ranges, expected):
     assert chosen(read_loop(written(tmp_path / "a.nvspan", {"main": ranges}))) == expected
 
 
-def test_evaluation_is_left_out_and_the_next_best_is_told(tmp_path):
+def test_evaluation_is_left_out(tmp_path):
     ranges = rounds(20, 10, LOAD_TRAIN, "batch")
     ranges += [(210, 320, "evaluate"), *((211 + 10 * i, 220 + 10 * i, "batch") for i in range(10))]
+    choice = read_loop(written(tmp_path / "a.nvspan", {"main": ranges})).choice
+    assert choice is not None
+    assert (choice.count, choice.evaluation, choice.pattern) == (20, 10, "batch")
+    # Each step has `load` and `train` once: they are its parts.
+    assert choice.next_best is None
+
+
+def test_the_pattern_of_the_next_best_chooses_it(tmp_path):
+    ranges = [*rounds(4, 100, [], "epoch #"), *rounds(40, 10, LOAD_TRAIN, "batch")]
     recording = written(tmp_path / "a.nvspan", {"main": ranges})
     choice = read_loop(recording).choice
     assert choice is not None
-    assert (choice.count, choice.evaluation, choice.pattern) == (20, 10, "batch")
     assert choice.next_best is not None
-    other = read_loop(recording, choice.next_best.pattern).choice
-    assert other is not None
-    assert (other.label, other.count) == (choice.next_best.label, choice.next_best.count)
+    assert (choice.label, choice.next_best.label) == ("batch", "epoch")
+    assert chosen(read_loop(recording, choice.next_best.pattern)) == ("epoch *", 4, "step")
 
 
 def test_a_pattern_takes_numbered_names(tmp_path):

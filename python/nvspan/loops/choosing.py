@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nvspan._reader import Loops
     from nvspan._results.loops import LoopCandidate
 
+_MOST_OTHERS = 16  # that are looked at
 _PARTS_OF_STEPS = ("optimizer", "optim", "opt_", "scheduler", "lr_scheduler", "scaler", "env_")
 
 MARKED = "marked by nvspan.step or auto"
@@ -194,20 +195,23 @@ class Chooser:
         return (max(regular, key=lambda c: c.figures.coverage), REGULAR) if regular else None
 
     def next_best(self, chosen: Candidate | None) -> Other | None:
-        """What a step would be otherwise."""
+        """What a step would be otherwise; a part that each step has once is none."""
         others = [
             c
             for c in self.all
             if c is not chosen and c.strength and c.figures.ranges >= 3 and c.figures.extent > 0.1
         ]
-        best = max(
-            others,
+        others.sort(
             key=lambda c: (c.strength >= Strength.COARSE, c.figures.parts >= 2, c.figures.coverage),
-            default=None,
+            reverse=True,
         )
-        if best is None:
-            return None
-        return Other(best.label, best.figures.ranges, best.group.pattern)
+        for other in others[:_MOST_OTHERS]:
+            if chosen is not None:
+                within = self._loops.inside(other.place, chosen.place)
+                if within.contained > 0.9 and within.rounds <= 1.05:
+                    continue
+            return Other(other.label, other.figures.ranges, other.group.pattern)
+        return None
 
     def _marked(self) -> tuple[Candidate, str] | None:
         marked = [c for c in self._usable if c.strength == Strength.MARKED]
