@@ -5,6 +5,7 @@
 
 #include "expect.hpp"
 
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <vector>

@@ -93,7 +93,7 @@ py::object Reader::stats(const py::str& asked) {
     if (row->kind == reader::RangeKind::push_pop) {
       entry["covered"] = row->total();
     } else if (!row->has_cells) {
-      entry["covered"] = row->covered;
+      entry["covered"] = static_cast<double>(row->covered);
     }
     entry["self"] = row->self;
     entry["mean"] = mean;

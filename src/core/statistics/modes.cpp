@@ -21,7 +21,7 @@ std::optional<double> find_mode_limit(const Series& logarithms) {
   const auto total = static_cast<double>(count);
   const auto least =
       std::max<std::size_t>(3, static_cast<std::size_t>(std::ceil(least_share * total)));
-  const Split split = best_split(ordered, 0, count, least);  // least squares within: Otsu
+  const BestSplit split = best_split(ordered, 0, count, least);  // least squares within: Otsu
   if (split.gain <= 0) return std::nullopt;
   // A few strays must neither make nor hide a mode.
   const auto trimmed = [&](std::size_t size) {

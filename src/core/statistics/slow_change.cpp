@@ -119,9 +119,9 @@ std::vector<Model> step_models(const Series& values) {
   std::vector<Model> models;
   std::vector<std::size_t> edges = {0, count};
   while (models.size() < most_cuts) {
-    Split best;
+    BestSplit best;
     for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
-      const Split split = best_split(values, edges[i], edges[i + 1], least);
+      const BestSplit split = best_split(values, edges[i], edges[i + 1], least);
       if (split.gain > best.gain) best = split;
     }
     if (best.gain <= 0) break;
@@ -188,13 +188,13 @@ bool stands_out(const Series& values, const SlowChange& change) {
 
 }  // namespace
 
-Split best_split(const Series& values, std::size_t begin, std::size_t end, std::size_t least) {
+BestSplit best_split(const Series& values, std::size_t begin, std::size_t end, std::size_t least) {
   const std::size_t count = end - begin;
   if (count < 2 * least) return {};
   double total = 0;
   for (std::size_t i = begin; i < end; ++i) total += values[i];
   const double center = total / static_cast<double>(count);
-  Split best;
+  BestSplit best;
   double sum = 0;
   for (std::size_t k = 1; k + least <= count; ++k) {
     sum += values[begin + k - 1] - center;

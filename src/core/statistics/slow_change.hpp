@@ -13,14 +13,14 @@
 
 namespace nvspan::core {
 
-struct Split {
+struct BestSplit {
   double gain = 0;     // by how much it lowers the sum of squares; 0: none
   std::size_t at = 0;  // the first value after it
 };
 
 // The split of values[begin:end] into two parts of `least` values or more that lowers the sum of
 // squares most.
-Split best_split(const Series& values, std::size_t begin, std::size_t end, std::size_t least);
+BestSplit best_split(const Series& values, std::size_t begin, std::size_t end, std::size_t least);
 
 enum class ChangeKind { jump, levels, trend };
 

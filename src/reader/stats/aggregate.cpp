@@ -3,8 +3,6 @@
 
 #include "reader/stats/aggregate.hpp"
 
-#include "core/memory/path_table.hpp"
-#include "reader/file/recording.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
 #include "reader/stats/coverage.hpp"
@@ -42,7 +40,7 @@ class Aggregator : public RangeScan<Aggregator> {
   }
 
   void begin_thread(std::uint32_t thread) {
-    settled_ = Coverage::nothing_settled;
+    coverage_.begin_thread(thread);
     wanted_ = options_.takes_thread(thread);
     takes_all_opens_ = wanted_ && is_whole_ && !by_payload() && !by_lane();
     if (options_.by == GroupBy::thread || options_.by == GroupBy::process) {
@@ -65,7 +63,7 @@ class Aggregator : public RangeScan<Aggregator> {
   std::uint64_t opened(const ScannedRange& range, std::uint64_t, std::uint64_t ticks,
                        const EntryPayload& payload) {
     see_payload(payload, ticks);
-    if (started_.empty() && ended_.empty()) settled_ = range.start;
+    if (started_.empty() && ended_.empty()) coverage_.all_ended(range.start);
     const ReadSite& read = recording_.sites()[range.site];
     if (read.device != 0) return see_device(read, ticks, payload);
     if (fields_ != nullptr) return group_by_field(range.site, payload);
@@ -87,10 +85,7 @@ class Aggregator : public RangeScan<Aggregator> {
   }
   void end_process(std::uint32_t) {
     nest_devices();
-    for (auto& [key, coverage] : coverage_) {
-      row_at(key.from)->covered += static_cast<double>(coverage.time());
-    }
-    coverage_.clear();
+    coverage_.finish([](auto row, auto time) { row_at(row)->covered += time; });
   }
   void left_out(const ScannedRange& range) {
     if (range.kind == RangeKind::device) free_groups_.push_back(range.row);
@@ -156,23 +151,14 @@ class Aggregator : public RangeScan<Aggregator> {
     // What the recorder costs is time of the CPU.
     count(at, range, duration, group.thread, is_device ? 0 : overhead(range.inside));
     at.self += static_cast<double>(range.self);
-    if (!is_device) {
-      return cover(at, range.thread, range,
-                   range.thread == thread_ ? settled_ : Coverage::nothing_settled);
-    }
+    const auto address = reinterpret_cast<std::uintptr_t>(&at);
+    if (!is_device) return coverage_.add_span(address, range);
     const DeviceLane& lane = nested_lanes_.lanes()[group.lane];
     const auto device = std::uint64_t{lane.process} << 32 | static_cast<std::uint32_t>(lane.device);
     at.devices.insert(device);
-    cover(at, device, range, Coverage::nothing_settled);
-    nested_.push_back(LanePlace{range.start, range.end, duration, group.launch,
-                                reinterpret_cast<std::uintptr_t>(&at), group.uncertainty,
-                                group.lane, 0});
-  }
-  // `lane`: the thread or device in which ranges of the row count once where they overlap.
-  void cover(AggregateRow& row, std::uint64_t lane, const ScannedRange& range,
-             std::int64_t settled) {
-    const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&row));
-    coverage_[core::PathKey{address, lane}].add(range.start, range.end, settled);
+    coverage_.add(address, device, range.start, range.end);
+    nested_.push_back(LanePlace{range.start, range.end, duration, group.launch, address,
+                                group.uncertainty, group.lane, 0});
   }
   // Ranges of a stream nest as those of a thread do.
   void nest_devices() {
@@ -402,8 +388,7 @@ class Aggregator : public RangeScan<Aggregator> {
   std::unique_ptr<LaunchThreads> launch_threads_;
   std::vector<DeviceGroup> device_groups_;  // by the row of a range
   std::vector<std::uint64_t> free_groups_;
-  std::unordered_map<core::PathKey, Coverage, core::PathHash> coverage_;  // of the process
-  std::int64_t settled_ = Coverage::nothing_settled;  // of this thread: when no span was open
+  RowCoverage coverage_;  // of spans and device ranges of the process
   DeviceLanes nested_lanes_;
   core::LargeVector<LanePlace> nested_;  // of the process that is read
   std::vector<AggregateRow*> rows_of_site_;

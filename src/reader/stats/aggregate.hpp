@@ -117,7 +117,7 @@ struct AggregateRow {
   double self = 0;
   // Not of push/pop ranges, whose total it is: when a range was open, thread by thread or device by
   // device. Cells do not tell it.
-  double covered = 0;
+  std::int64_t covered = 0;
   bool has_cells = false;
   unsigned __int128 squares = 0;  // whole, so that it is the same in any order
   double overhead_sum = 0;        // ns of the sum that are the recorder's own, by its calibration

@@ -47,18 +47,19 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
     node.self += range.self;
     node.outermost.close(static_cast<double>(duration), 0);
   }
-  void begin_thread(std::uint32_t) {
+  void begin_thread(std::uint32_t thread) {
     std::fill(last_.begin(), last_.end(), Last{});
-    settled_ = Coverage::nothing_settled;
+    coverage_.begin_thread(thread);
   }
   std::uint64_t opened(const ScannedRange& range, std::uint64_t, std::uint64_t,
                        const EntryPayload&) {
-    if (started_.empty() && ended_.empty()) settled_ = range.start;
+    if (started_.empty() && ended_.empty()) coverage_.all_ended(range.start);
     return no_row;
   }
   void end_process(std::uint32_t) { nest_devices(); }
   void finish() {
-    for (auto& [key, coverage] : coverage_) out_.nodes[key.from]->covered += coverage.time();
+    coverage_.finish(
+        [this](std::uint64_t node, std::int64_t time) { out_.nodes[node]->covered += time; });
     for (Coverage& lane : lane_coverage_) out_.lane_covered.push_back(lane.time());
   }
 
@@ -91,8 +92,7 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
     const std::int64_t duration = std::max<std::int64_t>(range.end - range.start, 0);
     count(of, duration);
     of.self += duration;
-    coverage_[core::PathKey{static_cast<std::uint64_t>(of.index), range.thread}].add(
-        range.start, range.end, range.thread == thread_ ? settled_ : Coverage::nothing_settled);
+    coverage_.add_span(static_cast<std::uint64_t>(of.index), range);
   }
   [[gnu::noinline]] static void leave_open(CallNode& node) {
     ++node.unclosed;
@@ -128,8 +128,8 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
         }
         count(of, span.took);
         of.self += span.took;
-        coverage_[core::PathKey{static_cast<std::uint64_t>(of.index), all_devices}].add(
-            span.start, span.start + span.took);
+        coverage_.add(static_cast<std::uint64_t>(of.index), all_devices, span.start,
+                      span.start + span.took);
         lane_coverage_[static_cast<std::size_t>(lane)].add(span.start, span.start + span.took);
         of.outermost.close(static_cast<double>(span.took), 0);
         if (open.empty()) continue;
@@ -183,9 +183,8 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
 
   CallTree& out_;
   DeviceRows devices_;
-  std::unordered_map<core::PathKey, Coverage, core::PathHash> coverage_;  // by node and thread
+  RowCoverage coverage_;  // of spans and device ranges, by node
   std::vector<Coverage> lane_coverage_;
-  std::int64_t settled_ = Coverage::nothing_settled;  // of this thread: when no span was open
   std::vector<Last> last_;
   std::unordered_map<core::PathKey, CallNode*, core::PathHash> paths_;
 };

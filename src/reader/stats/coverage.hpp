@@ -5,10 +5,14 @@
 
 #pragma once
 
+#include "core/memory/path_table.hpp"
+#include "reader/scan/range_scan.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <unordered_map>
 #include <vector>
 
 namespace nvspan::reader {
@@ -67,6 +71,36 @@ class Coverage {
   std::vector<Interval> intervals_;
   std::size_t limit_ = least_limit;
   std::int64_t settled_time_ = 0;
+};
+
+// The coverage of rows, for each of their threads or devices, in one pass of a RangeScan.
+class RowCoverage {
+ public:
+  void begin_thread(std::uint32_t thread) {
+    thread_ = thread;
+    settled_ = Coverage::nothing_settled;
+  }
+  // No start/end range is open now: those of this thread that are still to come begin later.
+  void all_ended(std::int64_t now) { settled_ = now; }
+  void add_span(std::uint64_t row, const ScannedRange& range) {
+    const bool is_own = range.thread == thread_;  // else its end was on another thread
+    rows_[core::PathKey{row, range.thread}].add(range.start, range.end,
+                                                is_own ? settled_ : Coverage::nothing_settled);
+  }
+  void add(std::uint64_t row, std::uint64_t device, std::int64_t begin, std::int64_t end) {
+    rows_[core::PathKey{row, device}].add(begin, end);
+  }
+  // Calls use(row, time) for each thread and device of each row, and forgets them.
+  template <typename Use>
+  void finish(const Use& use) {
+    for (auto& [key, coverage] : rows_) use(key.from, coverage.time());
+    rows_.clear();
+  }
+
+ private:
+  std::unordered_map<core::PathKey, Coverage, core::PathHash> rows_;
+  std::uint32_t thread_ = 0;
+  std::int64_t settled_ = Coverage::nothing_settled;
 };
 
 }  // namespace nvspan::reader
