@@ -9,15 +9,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
-    """The names of `known` that are most like `word`, the most like it first.
+def nearest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.5) -> list[str]:
+    """The names of `known` that are most like `word`, the most like it first; `cutoff` (0 to 1) is
+    how like it they must be.
 
     >>> nearest("stpe", ["loss", "step"])
     ['step']
     """
     from difflib import get_close_matches
 
-    return get_close_matches(word, sorted(known), most, 0.5)
+    return get_close_matches(word, sorted(known), most, cutoff)
 
 
 def hint(word: str, known: Iterable[str]) -> str:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
 from nvspan.nsight.compute.messages import OK, Finding, note, problem
 from nvspan.nsight.ranges.names import Known, known_ranges, whole_name
 from nvspan.nsight.ranges.range_filter import FilterHits, RangeFilter
 from nvspan.recording import Recording
+from nvspan.recording.nearest import nearest
 
 _PLACES = 3
 AS_ONE = ("range", "app-range")
@@ -81,13 +81,13 @@ def _missing(filter: RangeFilter, known: Known) -> Finding:
 
 
 def _unknown(text: str, name: str, known: Known) -> Finding:
-    close = get_close_matches(name, sorted(set().union(*known.values())), 3, 0.0)
+    close = nearest(name, set().union(*known.values()), 3, 0.0)
     if not close:
         return problem(f"{text}: the program has no ranges with names")
-    nearest = ", ".join(map(repr, close))
+    names_text = ", ".join(map(repr, close))
     domain = next(domain for domain, names in known.items() if close[0] in names)
     return problem(
-        f"{text}: there is no range {name!r}; the nearest are {nearest}",
+        f"{text}: there is no range {name!r}; the nearest are {names_text}",
         ranges=[_plain(domain, close[0], known)],
     )
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 
 from nvspan.nsight.compute import diagnosis
 from nvspan.nsight.compute.messages import (
@@ -23,6 +22,7 @@ from nvspan.nsight.compute.messages import (
 )
 from nvspan.nsight.results.result import NcuResult
 from nvspan.recording import Recording
+from nvspan.recording.nearest import nearest
 
 _MOST_KERNELS = 8
 
@@ -156,7 +156,7 @@ def _left_out(run: Run) -> list[Finding]:
     names = run.result.metric_names()
     for metric in run.metrics:
         if not any(name == metric or name.startswith(f"{metric}.") for name in names):
-            close = ", ".join(get_close_matches(metric, names, 3, 0.5))
+            close = ", ".join(nearest(metric, names, 3))
             unknown = problem(
                 f"ncu measured no {metric!r}" + (f"; there are {close}" if close else ""),
                 "ncu --query-metrics shows the names; most need an ending: .sum, .avg, .max",

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import product
 
 from nvspan.nsight.ranges.evaluate import require_ranges
 from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.nsight.ranges.range_syntax import REGEX_PREFIX, Between, FilterParts, exact_regex
+from nvspan.recording.nearest import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,11 +206,11 @@ class RangeNames:
             )
         # Each range by one of its two names.
         known = names | whole if ":" in missing else names
-        close = get_close_matches(missing, sorted(known), 3, 0.0)
+        close = nearest(missing, known, 3, 0.0)
         if not close:
             return f"ranges: no range {missing!r}: the {self._place} has none with a name"
-        nearest = ", ".join(map(repr, close))
-        return f"ranges: no range {missing!r} in the {self._place}; the nearest are {nearest}"
+        names_text = ", ".join(map(repr, close))
+        return f"ranges: no range {missing!r} in the {self._place}; the nearest are {names_text}"
 
 
 def _is_like(name: str, other: str) -> bool:
