@@ -15,6 +15,7 @@ import warnings
 from nvspan import _core
 from nvspan.recorder import record
 from nvspan.recording import Recording, read
+from nvspan.recording.time_text import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class RangeSummary:
         """
         wrong = []
         if calls is not None and self.calls != calls:
-            wrong.append(f"{self.calls} calls, not {calls}")
+            wrong.append(f"{counted(self.calls, 'call')}, not {calls}")
         for key, most in budgets.items():
             if not key.endswith("_ms") or not hasattr(self, key):
                 raise TypeError(f"a range has no {key}")
@@ -63,7 +64,7 @@ class RangeSummary:
 
     def __repr__(self) -> str:
         return (
-            f"<range {self.name!r}: {self.calls} calls, {self.mean_ms:.3f} ms each, "
+            f"<range {self.name!r}: {counted(self.calls, 'call')}, {self.mean_ms:.3f} ms each, "
             f"at most {self.max_ms:.3f} ms>"
         )
 

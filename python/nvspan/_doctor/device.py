@@ -10,7 +10,8 @@ from nvspan._device.losses import device_losses_of
 from nvspan._doctor import Finding, process, tools
 from nvspan._runtime.info import device_losses
 from nvspan.recording import read
-from nvspan.recording.losses import DAMAGE, counted, damage_lines, left_out, open_lines
+from nvspan.recording.losses import DAMAGE, damage_lines, left_out, open_lines
+from nvspan.recording.time_text import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from nvspan.cli.common.reading import (
 from nvspan.recording.label import matches
 from nvspan.recording.losses import damage_lines
 from nvspan.recording.steps import OTHER
-from nvspan.recording.time_text import duration, exact_percent, percent
+from nvspan.recording.time_text import counted, duration, exact_percent, percent
 from nvspan.report import emptiness, render, text
 from nvspan.report.narrow import fitted, width_of
 from nvspan.report.progress import Progress
@@ -252,9 +252,9 @@ def _ending(
     if max(runs) == 1:
         return [said, f"one run of each: {ONE_RUN}"]
     named = zip(runs, called, strict=True)
-    counted = [f"{count} {'run' if count == 1 else 'runs'} of {name}" for count, name in named]
+    sizes = [f"{counted(count, 'run')} of {name}" for count, name in named]
     sure = exact_percent(options.confidence)
-    return [said, f"{' and '.join(counted)}; all limits hold at once with {sure}"]
+    return [said, f"{' and '.join(sizes)}; all limits hold at once with {sure}"]
 
 
 def _failed(

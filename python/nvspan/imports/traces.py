@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING
 
 from nvspan._reader import TraceImport
 from nvspan.recording import Source
+from nvspan.recording.time_text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +49,7 @@ class Imported:
         """Sentences on what differs from the file."""
         lines = []
         if self.overlapping:
-            ranges = "1 range" if self.overlapping == 1 else f"{self.overlapping:,} ranges"
+            ranges = counted(self.overlapping, "range")
             lines.append(
                 f"{ranges} began within another of the thread and ended after it: read as "
                 "start/end ranges"

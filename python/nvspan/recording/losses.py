@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from nvspan import _reader
 from nvspan.recording.clock import zero
-from nvspan.recording.time_text import offset
+from nvspan.recording.time_text import counted, offset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,15 +17,6 @@ if TYPE_CHECKING:
 
 MOST_WINDOWS = 20
 DAMAGE = ("damaged", "cut off")
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "event"), counted(1204, "event")
-    ('1 event', '1,204 events')
-    """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def left_out(lost: int, overwritten: int, unclosed: int, orphans: int) -> list[tuple[str, str]]:

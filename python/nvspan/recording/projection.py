@@ -7,7 +7,7 @@ from __future__ import annotations
 from nvspan.recording.frame import Frame
 from nvspan.recording.label import label
 from nvspan.recording.opened import WORK_DOMAINS
-from nvspan.recording.time_text import time_cell
+from nvspan.recording.time_text import counted, time_cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,4 +103,6 @@ class Projection(Frame):
         return headings, rows, len(self.rows)
 
     def __repr__(self) -> str:
-        return f"<nvspan Projection of {self.work} pieces of work onto {len(self)} ranges>"
+        return (
+            f"<nvspan Projection of {self.work} pieces of work onto {counted(len(self), 'range')}>"
+        )

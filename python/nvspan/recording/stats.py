@@ -7,7 +7,7 @@ from __future__ import annotations
 from nvspan._results import Statistics
 from nvspan.recording.frame import Frame
 from nvspan.recording.label import label
-from nvspan.recording.time_text import time_cell
+from nvspan.recording.time_text import counted, time_cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,4 +72,4 @@ class Stats(Statistics, Frame):
         return ("name", "kind", "calls", *_SHOWN), rows, len(self.rows)
 
     def __repr__(self) -> str:
-        return f"<nvspan Stats of {len(self.rows)} ranges>"
+        return f"<nvspan Stats of {counted(len(self.rows), 'range')}>"

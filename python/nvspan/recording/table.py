@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from nvspan.recording.frame import Frame
-from nvspan.recording.time_text import plain_cell
+from nvspan.recording.time_text import counted, plain_cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,4 +124,6 @@ class Table(Frame):
         return self._reader.arrow_stream(self._name)
 
     def __repr__(self) -> str:
-        return f"<nvspan Table {self._name}: {len(self)} rows of {', '.join(self.names)}>"
+        return (
+            f"<nvspan Table {self._name}: {counted(len(self), 'row')} of {', '.join(self.names)}>"
+        )

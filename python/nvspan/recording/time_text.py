@@ -66,6 +66,15 @@ def exact_percent(share: float | None) -> str:
     return "" if share is None else f"{round(100 * share, 1):g}%"
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "event"), counted(1204, "event"), counted(2, "process")
+    ('1 event', '1,204 events', '2 processes')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 'es' if noun.endswith('s') else 's'}"
+
+
 def moment(ns: int, form: str, *, local: bool = False) -> str:
     """A time in ns since 1970 as `time.strftime` writes it; "?" for one that no calendar has.
 

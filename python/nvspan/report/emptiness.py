@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from nvspan._results import StatsRow
 from nvspan.recording import Recording
 from nvspan.recording.label import matches
-from nvspan.recording.losses import counted, has_events
+from nvspan.recording.losses import has_events
 from nvspan.recording.nearest import nearest
-from nvspan.recording.time_text import offset
+from nvspan.recording.time_text import counted, offset
 from nvspan.report.device_join import GROUPS
 from nvspan.report.text import printable
 

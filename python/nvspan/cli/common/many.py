@@ -12,6 +12,7 @@ from nvspan.cli.common.options import MIN_FILES
 from nvspan.cli.common.parser import Parser
 from nvspan.cli.common.reading import note
 from nvspan.ranks import paths, read_many
+from nvspan.recording.time_text import counted
 from nvspan.report.progress import Progress
 
 TYPE_CHECKING = False
@@ -64,5 +65,5 @@ def choose_files(parser: Parser, options: argparse.Namespace) -> None:
     except (ValueError, ImportError) as error:
         parser.fail(str(error))
     number = f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {', '.join(map(str, ranks))}"
-    note([f"{number} of {len(job.processes)} processes"])
+    note([f"{number} of {counted(len(job.processes), 'process')}"])
     options.files = job.paths_of(ranks)
