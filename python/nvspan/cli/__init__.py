@@ -23,25 +23,41 @@ _RUN, _READ, _LIVE, _CHECK = GROUPS = (
 )
 #: Name: (module:function below nvspan.cli, help, group).
 COMMANDS = {
-    "record": ("record:main", "record NVTX events; print a table of the ranges", _RUN),
+    "record": ("record:main", "record ranges; print where the time went", _RUN),
     "trace": ("trace:main", "print NVTX events as they happen", _RUN),
     "nsys": ("nsys:main", "run under Nsight Systems and summarize the ranges", _RUN),
     "ncu": ("ncu:main", "profile the kernels of one range with Nsight Compute", _RUN),
-    "explain": ("explain:main", "list what stands out, with evidence", _READ),
+    "explain": (
+        "explain:main",
+        "list what to fix first, with evidence and the next command",
+        _READ,
+    ),
     "steps": ("steps:main", "break each step down into phases, on CPU and GPU", _READ),
-    "modules": ("modules:main", "show the time of each PyTorch module", _READ),
-    "stats": ("stats:main", "tabulate ranges", _READ),
+    "modules": (
+        "modules:main",
+        "show the time of each PyTorch module, forward and backward",
+        _READ,
+    ),
+    "stats": ("stats:main", "tabulate ranges: calls, times, percentiles, shares", _READ),
     "diff": ("diff:main", "compare runs; --fail exits with 1 on a regression", _READ),
     "report": ("report:main", "write one HTML page to keep or send", _READ),
     "view": ("view:main", "open the timeline in a browser", _READ),
-    "export": ("export:main", "convert to Perfetto, SQLite, Parquet, CSV or stacks", _READ),
-    "where": ("where:main", "show what every process is doing and who blocks the job", _LIVE),
+    "export": (
+        "export:main",
+        "convert to Perfetto, SQLite, Parquet, CSV or flame graph stacks",
+        _READ,
+    ),
+    "where": (
+        "where:main",
+        "show what every process is doing and which rank blocks the job",
+        _LIVE,
+    ),
     "top": ("top:main", "watch ranges live", _LIVE),
-    "attach": ("attach:attach", "start recording in an armed process", _LIVE),
+    "attach": ("attach:attach", "start recording in an armed process (NVSPAN_RECORD=armed)", _LIVE),
     "detach": ("attach:detach", "stop recording in a process; it stays armed", _LIVE),
-    "trigger": ("trigger:main", "save a job's last seconds, now or on a condition", _LIVE),
+    "trigger": ("trigger:main", "save a job's last seconds, now or when a condition is met", _LIVE),
     "metrics": ("metrics:main", "serve range durations to Prometheus", _LIVE),
-    "ranks": ("ranks:main", "find the rank that makes the others wait, and its cost", _LIVE),
+    "ranks": ("ranks:main", "find the rank that makes the others wait, and what it costs", _LIVE),
     "doctor": ("doctor:main", "find out why nothing is recorded, and how to fix it", _CHECK),
 }
 _MOVED = {
@@ -57,19 +73,16 @@ _MOVED = {
 _USAGE = """\
 usage: nvspan COMMAND [options] ...
        nvspan [--profile] [--as-nvtx] script.py [arguments ...]
-       nvspan [--profile] [--as-nvtx] -m module [arguments ...]
-       nvspan [--profile] [--as-nvtx] -c code [arguments ...]
 """
 _HELP = """
-Find out where a Python program's time goes: which phase of a step, which layer
-of a model, and whether the GPU waits for the CPU.
+Find out which phase of a program takes its time, and whether the GPU waits.
 {commands}
-Options for a Python program, also after 'record', 'trace' and 'nsys':
+Options for a Python program (script.py, -m module or -c code), here and after
+'record', 'trace' and 'nsys':
 {flags}
 
-Anything that is not a command runs as a Python program; write ./NAME for a
-script that has the name of a command. 'nvspan COMMAND --help' shows a command's
-options, 'nvspan --version' the version.
+'nvspan COMMAND --help' shows a command's options, 'nvspan --version' the
+version. A script that has the name of a command runs as ./NAME.
 """
 
 
