@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from nvspan import _reader
 from nvspan.recording.clock import zero
+from nvspan.recording.listing import listing
+from nvspan.recording.running import ended_in_a_range, is_running
 from nvspan.recording.time_text import counted, offset
 
 TYPE_CHECKING = False
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from nvspan.recording.opened import OpenedFiles
 
 MOST_WINDOWS = 20
+MOST_PROCESSES = 8
 DAMAGE = ("damaged", "cut off")
 
 
@@ -94,14 +97,30 @@ def _thread_name(thread: RecordedThread, processes: Sequence[RecordedProcess]) -
     return f"{name} of {rank}({process.pid})" if rank else f"{name} of {process.pid}"
 
 
-def open_lines(recording: OpenedFiles) -> list[str]:
-    """The files that their process did not close, and how much of them has no checksum."""
+def ending_lines(recording: OpenedFiles) -> list[str]:
+    """The processes that did not end their recordings, where events may be missing for it.
+
+    A process that is gone has lost none: a recorded event is in the file. What it was in when it
+    was killed may have lasted longer than the file says.
+    """
     lines = []
+    abrupt: list[RecordedProcess] = []
     for process in recording.processes:
-        count = process.open_chunks
-        if not count:
+        if process.closed or not process.open_chunks:
             continue
-        chunks = "one chunk has" if count == 1 else f"{count} chunks have"
-        why = "events after its exit" if process.closed else "killed, or still running"
-        lines.append(f"still open: process {process.pid} ({why}): {chunks} no checksum")
+        runs = is_running(process)
+        if runs:
+            lines.append(f"process {process.pid} still runs; its later events are not shown")
+        elif runs is None or ended_in_a_range(process):
+            abrupt.append(process)
+    if abrupt:
+        pids = [str(process.pid) for process in abrupt[:MOST_PROCESSES]]
+        if len(abrupt) > MOST_PROCESSES:
+            pids.append(f"{len(abrupt) - MOST_PROCESSES:,} more")
+        one = len(abrupt) == 1
+        lines.append(
+            f"{'process' if one else 'processes'} {listing(pids)} ended abruptly; "
+            f"{'its' if one else 'their'} last events "
+            f"({counted(sum(process.open_chunks for process in abrupt), 'chunk')}) are unverified"
+        )
     return lines
