@@ -132,7 +132,16 @@ class LiveFiles:
     def watch(self, interval: int, duration: int, fd: int, /) -> int: ...
     def take(
         self,
-    ) -> list[list[tuple[int, int, list[tuple[int, tuple[str | None, str | None], int, int]]]]]: ...
+    ) -> list[
+        list[
+            tuple[
+                int,
+                int,
+                list[tuple[int, tuple[str | None, str | None], int, int]],
+                list[tuple[tuple[str | None, str | None], int, int]],
+            ]
+        ]
+    ]: ...
 
 class Watcher:
     def __init__(

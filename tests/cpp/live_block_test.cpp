@@ -176,6 +176,26 @@ void starts_are_listed_until_any_thread_ends_them() {
   EXPECT(!record::live_has_started(block));
 }
 
+void starts_lie_within_the_ranges_that_are_older() {
+  static record::LiveBlock block;
+  record::live_take(block, 0, 1, 1);
+  record::live_start(block, 1, entry_of(1, 0), 0);
+  for (int i = 0; i < 2000; ++i) record::live_touch(block);
+  record::live_push(block, entry_of(7, 0));
+  record::live_start(block, 2, entry_of(2, 0), 0);
+  record::live_push(block, entry_of(8, 0));
+  record::live_start(block, 3, entry_of(3, 0), 0);
+  record::live_end(block, 1);
+  record::live_start(block, 4, entry_of(4, 0), 0);  // where 1 was
+  LiveSnapshot seen = {};
+  EXPECT(read_block(block, seen) && seen.started_count == 3);
+  EXPECT(seen.started[0].id == 2 && seen.started[0].within == 1);
+  EXPECT(seen.started[1].id == 3 && seen.started[1].within == 2);
+  EXPECT(seen.started[2].id == 4 && seen.started[2].within == 2);
+  record::live_pop(block, 0);
+  EXPECT(read_block(block, seen) && seen.started[0].within == 1 && seen.started[2].within == 1);
+}
+
 void long_names_end_with_a_whole_character() {
   static record::LiveBlock block;
   record::live_take(block, 0, 1, 1);
@@ -194,6 +214,7 @@ int main() {
   ranges_of_one_name_are_told_apart();
   deeper_ranges_are_counted();
   starts_are_listed_until_any_thread_ends_them();
+  starts_lie_within_the_ranges_that_are_older();
   long_names_end_with_a_whole_character();
   stacks_are_whole_while_they_change(200000);
   return nvspan_test::failures() == 0 ? 0 : 1;

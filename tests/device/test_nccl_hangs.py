@@ -93,7 +93,7 @@ def test_a_rank_that_never_launched(job, mode):
     assert found.said() == (
         "held back", [2],
         "rank 2 never launched NCCL:AllReduce 40, and is in step > data:load; "
-        "the GPUs of ranks 0-1,3 wait in it",
+        "the GPUs of ranks 0, 1 and 3 wait in it",
     )  # fmt: skip
 
 
@@ -124,7 +124,7 @@ def test_nobody_is_late(job):
     found = job(WAITS, WAITS, WAITS, WAITS)
     assert found.said() == (
         "cannot tell", [],
-        "cannot tell: the GPUs of ranks 0-3 are in NCCL:AllReduce 40, and no rank is missing",
+        "no verdict: the GPUs of ranks 0-3 are in NCCL:AllReduce 40, and no rank is missing",
     )  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def test_different_operations(job):
     found = job(WAITS, WAITS, other, WAITS)
     assert found.said() == (
         "cannot tell", [],
-        "cannot tell: the GPUs of ranks 0-3 are in different operations of a communicator: "
+        "no verdict: the GPUs of ranks 0-3 are in different operations of a communicator: "
         "AllGather 7, AllReduce 40",
     )  # fmt: skip
 
@@ -142,8 +142,8 @@ def test_half_of_the_ranks(job):
     found = job(WAITS, WAITS, ALL, ALL)
     assert found.said() == (
         "cannot tell", [],
-        "cannot tell: ranks 2-3 never launched NCCL:AllReduce 40, and are in step; the GPUs of "
-        "ranks 0-1 wait in it; that is half of the processes or more",
+        "no verdict: ranks 2 and 3 never launched NCCL:AllReduce 40, and are in step; the GPUs of "
+        "ranks 0 and 1 wait in it; that is half of the processes or more",
     )  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def test_members_of_a_smaller_communicator_are_not_known(job):
     found = job(left, left, right + "begun(2, 'AllReduce', 3)\n", right)
     assert found.said() == (
         "cannot tell", [],
-        "cannot tell: the GPU of rank 2 is in NCCL:AllReduce 3; 1 of the 2 ranks of its "
+        "no verdict: the GPU of rank 2 is in NCCL:AllReduce 3; 1 of the 2 ranks of its "
         "communicator never launched it, and which processes they are is not known",
     )  # fmt: skip
 
@@ -184,14 +184,14 @@ def test_who_waits_in_another_communicator_is_not_the_cause(job):
     found = job(waits, waits, third, fourth)
     kind, ranks, text = found.said()
     assert (kind, ranks) == ("held back", [3])
-    assert text.startswith("ranks 2-3 never launched NCCL:AllReduce 40, and are in ")
+    assert text.startswith("ranks 2 and 3 never launched NCCL:AllReduce 40, and are in ")
 
 
 def test_messages_between_two_ranks_say_nothing_of_the_others(job):
     sends = ALL + "made[0xfeed].channel(made[0xfeed].send(b'Send', 1, 1), 0, now())\n"
     sends += "open_now['Send', 1] = True\n"
     found = job(sends, ALL, ALL, ALL)
-    assert found.said() == ("cannot tell", [], "cannot tell: every process is in step")
+    assert found.said() == ("cannot tell", [], "no verdict: every process is in step")
 
 
 def test_a_rank_whose_thread_waits_for_others_is_not_named(job):
@@ -216,5 +216,5 @@ def test_top_says_it_too(job):
     sampler.watch(0.3)
     assert sampler.window().verdict.text == (
         "rank 2 never launched NCCL:AllReduce 40, and is in step; "
-        "the GPUs of ranks 0-1,3 wait in it"
+        "the GPUs of ranks 0, 1 and 3 wait in it"
     )

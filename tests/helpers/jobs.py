@@ -21,13 +21,19 @@ PROGRAM = Path(__file__).parents[1] / "programs" / "troubled_job.py"
 TROUBLES = ("sleep", "spin", "stop", "kill", "lock", "loader", "slow")
 
 
-@contextmanager
 def job(folder, ranks, troubled, step, trouble, *more, mode="armed"):
     """The process ids of a job's ranks, once the troubled one is in its trouble."""
+    arguments = [*map(str, (ranks, troubled, step, trouble)), *more]
+    return started_job(folder, PROGRAM, *arguments, mode=mode)
+
+
+@contextmanager
+def started_job(folder, program, *arguments, mode="armed"):
+    """The process ids of a job's ranks, once it has printed them and "ready"."""
     environment = clean_environment()
     environment[launch.INJECTION_VARIABLE] = LIBRARY
     environment[launch.CONFIG_VARIABLE] = recorder.config_string(folder / "run-{pid}.nvspan", mode)
-    command = [sys.executable, str(PROGRAM), *map(str, (ranks, troubled, step, trouble)), *more]
+    command = [sys.executable, str(program), *arguments]
     process = subprocess.Popen(
         command,
         env=environment,

@@ -95,4 +95,6 @@ def essential(text: str, pids: dict[int, str]) -> str:
         text = re.sub(rf"\b{pid}\b", name, text)
     text = re.sub(r"on \S+:", "on HOST:", text)
     text = re.sub(r"(\d+(\.\d)? (ms|s|min))\b", "TIME", text)
-    return re.sub(r", \d+% of a processor", ", busy", text)
+    text = re.sub(r"(at least |>=)TIME", "TIME", text)
+    text = re.sub(r"(?<=\S) {2,}(?=\S)", "  ", text)  # columns are as wide as their times
+    return re.sub(r", \d+% of a core", ", busy", text)

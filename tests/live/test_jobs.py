@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which rank of a job the others wait for: named, or "cannot tell", and never a wrong one."""
+"""Which rank of a job the others wait for: named, or "no verdict", and never a wrong one."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def test_the_rank_in_trouble_is_named(tmp_path, trouble):
         verb = "was" if trouble == "kill" else "is"
         assert look.verdict.text == f"rank 2 {verb} {halted}, in {path}"
     else:
-        moves = " and moves" if trouble == "slow" else ""
+        moves = ", still moving" if trouble == "slow" else ""
         assert look.verdict.text in (
-            f"rank 2 is in {path}{end}{moves}; "
-            "ranks 0-1,3 wait in torch.distributed:all_reduce" for end in {inner, ""}
+            f"rank 2 blocks the job: {path}{end}{moves}; "
+            "ranks 0, 1 and 3 wait in torch.distributed:all_reduce" for end in {inner, ""}
         )  # fmt: skip
     assert {p.path for p in others} == {((None, "step"), ("torch.distributed", "all_reduce"))}
 
@@ -45,19 +45,12 @@ def test_the_whole_text_of_a_job(tmp_path):
     assert (
         text
         == """\
-rank 1 is in step > model:forward; ranks 0,2 wait in torch.distributed:all_reduce
+rank 1 blocks the job: step > model:forward; ranks 0 and 2 wait in torch.distributed:all_reduce
 
-main thread  [3 of 3: ranks 0-2]
-  step  [3 of 3: ranks 0-2]
-    torch.distributed:all_reduce  [2 of 3: ranks 0,2]
-    model:forward  [1 of 3: rank 1]
-
-rank 0, process P0 on HOST: sleeping, armed
-  ForkProcess-1 P0: step > torch.distributed:all_reduce  [unchanged for TIME, sleeping]
-rank 1, process P1 on HOST: sleeping, armed
-  ForkProcess-2 P1: step > model:forward  [unchanged for TIME, sleeping]
-rank 2, process P2 on HOST: sleeping, armed
-  ForkProcess-3 P2: step > torch.distributed:all_reduce  [unchanged for TIME, sleeping]"""
+ranks  state  for  range
+1  sleeping  TIME  step > model:forward
+0,2  sleeping  TIME  step > torch.distributed:all_reduce
+next  nvspan attach P1  record what it does from now on"""
     )
 
 
@@ -88,8 +81,10 @@ def test_ranks_that_all_wait_are_not_told_apart(tmp_path):
         settled(tmp_path)
         look = nvspan.where(tmp_path, waits=["data:"])
         assert look.verdict.text == (
-            "cannot tell: the processes wait in different collectives: data:next batch, "
+            "no verdict: the processes wait in different collectives: data:next batch and "
             "torch.distributed:all_reduce"
         )
         look = nvspan.where(tmp_path, samples=1)
-        assert look.verdict.text == "cannot tell: one look does not say what moves"
+        assert (
+            look.verdict.text == "no verdict: one sample does not show what moves; take 2 or more"
+        )

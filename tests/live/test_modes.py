@@ -134,7 +134,9 @@ def test_statistics_are_not_switched(tmp_path):
         told("attach", run.pid)
         step(run)
         (process,) = nvspan.where(run.pid).processes
-        assert (process.mode, process.path) == ("stats", (("own", "outer"), (None, "plain")))
+        assert (process.mode, process.main.ranges) == (
+            "stats", (("own", "outer"), (None, "plain"))
+        )  # fmt: skip
 
 
 def test_every_thread_follows_at_its_next_event(tmp_path):
@@ -213,8 +215,8 @@ def test_a_process_without_a_recorder_is_named():
     assert said == (
         1,
         "",
-        f"nvspan attach: process {process.pid} writes no recording: start it with "
-        "NVSPAN_RECORD=armed or 'nvspan record --mode armed'\n",
+        f"nvspan attach: process {process.pid} writes no recording; start it with "
+        "NVSPAN_RECORD=armed, or with 'nvspan record --mode armed script.py'\n",
     )
 
 

@@ -66,7 +66,7 @@ def test_shares_are_those_of_the_looks(tmp_path, mode):
             (None, "step"): [0.8], ("data", "load"): [0.6], (None, "forward"): [0.2],
         }  # fmt: skip
         assert [(tally.depth, tally.range[1], tally.samples, tally.innermost)
-                for tally in process.threads[0][1].walk()] == [
+                for tally in process.threads[0].root.walk()] == [
             (0, "step", 4, 0), (1, "load", 3, 3), (1, "forward", 1, 1),
         ]  # fmt: skip
         lead(run, sampler, [1, 1])
@@ -174,7 +174,8 @@ def test_one_window_as_text(tmp_path):
         re.sub(r"for [\d.]+ m?s", "for TIME", text)
         == """\
 2 processes, N samples in TIME
-cannot tell: no range is known as a collective; name those that wait with --waits
+no verdict: no process is in a known collective (torch.distributed, NCCL, gloo, MPI); name yours \
+with --waits NAME
 
 range            change  per s  rank 0  rank 1
 events a second            0.0     0.0     0.0
@@ -205,7 +206,7 @@ def test_one_window_as_json(tmp_path):
              "children": []}  # fmt: skip
     assert process["shares"] == [{"tid": run.pid, "ranges": [
         {"domain": None, "name": "step", "share": 1.0, "innermost": 0.0, "begun": 0,
-         "children": [inner]}]}]  # fmt: skip
+         "children": [inner]}], "spans": []}]  # fmt: skip
 
 
 def test_json_goes_on_line_by_line_until_it_is_interrupted(tmp_path):

@@ -39,7 +39,8 @@ def test_ranges_by_processes_and_stuck_threads(shown):
     lines[7:9] = sorted(lines[7:9])  # they are stuck for nearly the same time
     assert lines == [
         "nvspan top: 2 processes, N samples in TIME",
-        "cannot tell: no range is known as a collective; name those that wait with --waits",
+        "no verdict: no process is in a known collective (torch.distributed, NCCL, gloo, MPI); "
+        "name yours wi\N{HORIZONTAL ELLIPSIS}",
         "range           change per s rank 0 rank 1",
         "events a second          0.0    0.0    0.0",
         "step                     0.0   100%   100%",

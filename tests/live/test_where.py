@@ -216,7 +216,8 @@ def test_json_has_all_of_it(tmp_path):
     assert thread.pop("busy") == pytest.approx(0, abs=0.3)
     assert thread == {
         "tid": run.pid, "name": "MainThread", "depth": 2, "moved": 0,
-        "changing": False, "started": [], "started_beyond": 0, "ended": False, "state": "sleeping",
+        "at_least": False, "changing": False, "started": [], "started_beyond": 0, "ended": False,
+        "state": "sleeping",
         "ranges": [{"domain": None, "name": "step"}, {"domain": "model", "name": "forward"}],
     }  # fmt: skip
     assert found["verdict"]["kind"] == "one process"
@@ -264,7 +265,7 @@ def test_several_that_were_killed_are_not_told_apart(tmp_path):
         verdict = nvspan.where(tmp_path).verdict
     assert (verdict.kind, verdict.ranks) == ("cannot tell", [])
     assert verdict.text == (
-        "cannot tell: rank 4 was killed, in step > model:backward; ranks 1,3 were killed, in "
+        "no verdict: rank 4 was killed, in step > model:backward; ranks 1 and 3 were killed, in "
         "step > model:forward; which of them was first is not known"
     )
 

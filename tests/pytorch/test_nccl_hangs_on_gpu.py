@@ -61,7 +61,7 @@ def test_the_late_rank_is_named_and_no_other(tmp_path, trouble, mode):
             named = look.verdict if look.verdict.ranks else None
         assert named is not None, str(look)
         others = ",".join(str(rank) for rank in range(RANKS) if rank != troubled)
-        others = {"0,2,3": "0,2-3", "0,1,3": "0-1,3", "0,1,2": "0-2"}[others]
+        others = {"0,2,3": "0, 2 and 3", "0,1,3": "0, 1 and 3", "0,1,2": "0-2"}[others]
         end = f"; the GPUs of ranks {others} wait in it"
         assert named.text.endswith(end), named.text
         if trouble == "endless":

@@ -45,6 +45,7 @@ class LiveHeader(Result):
     """The process of a recording that may be being written."""
 
     pid: int  #: its number in the operating system
+    parent_pid: int  #: its parent's number
     host: str  #: the name of its machine
     boot_id: str  #: identifies a machine from one start to the next
     rank: int | None  #: its rank in the job; None: not set
@@ -64,6 +65,7 @@ class LiveThread(Result):
     ended: bool  #: whether it has ended
     open: tuple[RangeNames, ...]  #: the first 128 open ranges, the outermost first
     started: tuple[tuple[RangeNames, int | None], ...]  #: open spans, and how long they have been
+    started_within: tuple[int, ...]  #: how many of `open` are older than each of them
     started_beyond: int  #: how many more are open
 
 

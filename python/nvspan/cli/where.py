@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""``nvspan where``: what the threads of processes are in now."""
+"""``nvspan where``: which process blocks a job, and what its threads are doing."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from nvspan.live import where
 from nvspan.report.text import printable_lines
 
 _DESCRIPTION = """\
-Says what each thread of each process is in now: its open ranges, for how long nothing has changed,
-and which process the others wait for. The processes run under nvspan's recorder, in any mode;
-NVSPAN_RECORD=armed costs least. They may be stopped, hold the GIL, or be dead: then it is their
-last state. Nothing is asked of them."""
+Shows which rank blocks the job, and what the threads of each process are doing: their open ranges
+and spans, and for how long nothing has changed. The processes run under nvspan's recorder, in any
+mode; NVSPAN_RECORD=armed costs least. They may be stopped, hold the GIL, or be dead: then it is
+their last state. They are not interrupted."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -25,7 +25,7 @@ def main(argv: Sequence[str]) -> int:
     parser = parser_of("where", _DESCRIPTION, TARGETS)
     parser.option(
         "--interval SECONDS",
-        "time between two samples: what moves in it is not stuck (0.2)",
+        "time between the samples: what moves meanwhile is not stuck (0.2)",
         type=float,
         default=0.2,
     )

@@ -4,7 +4,7 @@
 process.
 
 Start with `model.py`, the processes; `samples.py` reads them and owns their state, `judge.py` finds
-the one that blocks the others, `snapshot.py` is the result and its text.
+the one that blocks the others, `snapshot.py` is the result and its text, `job_table.py` its table.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ def where(
     samples: int = 2,
     waits: Iterable[str] = (),
 ) -> Snapshot:
-    """What each thread of each process is in now, and which process the others wait for.
+    """Sample the open ranges of processes and find the one that blocks the others.
 
     The processes need nvspan's recorder, in any mode: ``NVSPAN_RECORD=armed`` costs least. They may
-    run, hold the GIL, be stopped, or be dead: then it is their last state. They notice nothing.
+    run, hold the GIL, be stopped, or be dead: then it is their last state. They are not
+    interrupted.
 
     Args:
         targets: process ids; recordings; folders of them; patterns.
-        interval: seconds between two looks. What moved in that time is not stuck.
-        samples: how many looks; 1 says nothing of what moved.
-        waits: names of ranges, or of domains with a colon behind, in which a process waits for
-            others. Collectives of torch, NCCL and MPI are known.
+        interval: seconds between two samples. What moved in that time is not stuck.
+        samples: how many samples; 1 does not show what moved.
+        waits: names of ranges and spans, or of domains with a colon at the end, in which a process
+            waits for others. Collectives of torch, NCCL, gloo and MPI are known.
 
     Raises:
         ValueError: no target, one that stands for no recording, or `interval` below 0, or `samples`

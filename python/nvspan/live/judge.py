@@ -7,26 +7,33 @@ from __future__ import annotations
 import re
 
 from nvspan.live.collectives import held_back
-from nvspan.live.model import names, path_text
+from nvspan.live.model import members, names, path_text
+from nvspan.recording.listing import listing
+from nvspan.recording.time_text import age
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from nvspan.live.model import Process, Range
+    from nvspan.live.model import Process, Range, Thread
 
 #: Whose ranges are waits for other processes.
 DOMAINS = frozenset({"torch.distributed", "NCCL", "gloo", "MPI"})
+_FOLDED_DOMAINS = frozenset(domain.lower() for domain in DOMAINS)
+# Names by libraries and programs; those with a prefix are torch's own, of its profiler's ranges.
 _COLLECTIVE = re.compile(
-    r"(^|[^a-z])(barrier|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all)", re.IGNORECASE
+    r"(^|[^a-z])(barrier|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all)"
+    r"|^(c10d|_c10d_functional)::|^(nccl|gloo|mpi|ucc):|^ddp\.gradients$",
+    re.IGNORECASE,
 )
+_MAX_PATHS = 3  # of processes that block a job
 _DEAD = ("killed", "dead")
 _HALTED = (*_DEAD, "stopped", "stopped by a debugger")
 
 
 class Verdict:
-    """What a look at several processes comes to.
+    """Which process of a job blocks the others.
 
     Attributes:
         kind: "held back": the others wait for `processes`; "halted": they do not run, and the
@@ -66,19 +73,34 @@ class Waits:
 
     def is_wait(self, range: Range) -> bool:
         """Whether a process in this range waits for others."""
+        name = range[1]
+        return self._is_listed(range) or (name is not None and _COLLECTIVE.search(name) is not None)
+
+    def _is_listed(self, range: Range) -> bool:
         domain, name = range
-        if domain in self._domains or name in self._names:
-            return True
-        return name is not None and _COLLECTIVE.search(name) is not None
+        listed = domain in self._domains or name in self._names
+        return listed or (domain is not None and domain.lower() in _FOLDED_DOMAINS)
 
     def outermost_wait(self, process: Process) -> Range | None:
-        """The outermost wait that its main thread is in."""
-        ranges = process.main.ranges if process.main is not None else ()
-        return next((each for each in ranges if self.is_wait(each)), None)
+        """The outermost wait that its main thread is in, or has started and entered nothing since.
+
+        Where there is none, a library's in another thread: torch runs a backward pass for a GPU in
+        its own.
+        """
+        main = process.main
+        if main is None:
+            return None
+        waits = filter(self.is_wait, (*main.ranges, *main.innermost_spans))
+        others = (thread for thread in process.threads if thread is not main and not thread.ended)
+        return next(waits, None) or next(filter(None, map(self._library_wait, others)), None)
+
+    def _library_wait(self, thread: Thread) -> Range | None:
+        ranges = (*thread.ranges, *thread.innermost_spans)
+        return next(filter(self._is_listed, ranges), None)
 
 
-def _cannot(text: str) -> Verdict:
-    return Verdict("cannot tell", [], f"cannot tell: {text}")
+def _no_verdict(text: str) -> Verdict:
+    return Verdict("cannot tell", [], f"no verdict: {text}")
 
 
 def _halted(of: Sequence[Process]) -> str:
@@ -94,11 +116,10 @@ def _halted(of: Sequence[Process]) -> str:
 
 
 def judge(processes: Sequence[Process], waits: Waits, took: float) -> Verdict:
-    """The verdict on processes of one job, at which two looks were taken so many seconds apart; 0:
-    one look."""
-    there = [process for process in processes if process.state != "ended"]
+    """The verdict on a job's `members`, sampled twice in `took` seconds; 0: one sample."""
+    there = [process for process in members(processes) if process.state != "ended"]
     if not there:
-        return _cannot("every process has ended")
+        return _no_verdict("every process has ended")
     halted = [process for process in there if process.state in _HALTED]
     if len(there) == 1:
         text = _halted(halted) or "one process: nothing to compare it with"
@@ -106,14 +127,14 @@ def judge(processes: Sequence[Process], waits: Waits, took: float) -> Verdict:
     if halted:
         return _by_halted(there, halted)
     if not took:
-        return _cannot("one look does not say what moves")
+        return _no_verdict("one sample does not show what moves; take 2 or more")
     on_gpu = _by_collectives(there, waits)
     if on_gpu is not None:
         return on_gpu
     moving = [process for process in there if process.moved]
     still = [process for process in there if not process.moved]
     if not still:
-        return Verdict("moving", [], "nothing is stuck: every process moved between two looks")
+        return Verdict("moving", [], "nothing is stuck: every process moved between the samples")
     waiting = [process for process in still if waits.outermost_wait(process) is not None]
     if waiting:
         return _by_waits(there, waiting, waits)
@@ -127,7 +148,7 @@ def _by_collectives(there: list[Process], waits: Waits) -> Verdict | None:
     if found is None or any(process in in_wait for process in found.processes):
         return None
     if not found.processes:
-        return _cannot(found.text)
+        return _no_verdict(found.text)
     return Verdict("held back", found.processes, found.text)
 
 
@@ -135,9 +156,9 @@ def _by_halted(there: list[Process], halted: list[Process]) -> Verdict:
     # One that dies takes others along, by errors in their collectives or by the job's launcher.
     dead = [process for process in halted if process.state in _DEAD]
     if len(dead) > 1:
-        return _cannot(f"{_halted(halted)}; which of them was first is not known")
+        return _no_verdict(f"{_halted(halted)}; which of them was first is not known")
     if 2 * len(halted) >= len(there):
-        return _cannot(f"{_halted(halted)}; that is half of them or more")
+        return _no_verdict(f"{_halted(halted)}; that is half of the processes or more")
     return Verdict("halted", halted, _halted(halted))
 
 
@@ -145,37 +166,52 @@ def _by_waits(there: list[Process], waiting: list[Process], waits: Waits) -> Ver
     in_wait = set(map(id, waiting))
     rest = [process for process in there if id(process) not in in_wait]
     kinds = {waits.outermost_wait(process) for process in waiting}
-    where = ", ".join(sorted(path_text([kind]) for kind in kinds if kind is not None))
+    where = listing(sorted(path_text([kind]) for kind in kinds if kind is not None))
     if not rest:
         if len(kinds) == 1:
-            return _cannot(f"every process waits in {where}")
-        return _cannot(f"the processes wait in different collectives: {where}")
+            return _no_verdict(f"every process waits in {where}")
+        return _no_verdict(f"the processes wait in different collectives: {where}")
     if len(kinds) != 1:
-        return _cannot(f"{names(waiting)} wait in different collectives: {where}")
+        return _no_verdict(f"{names(waiting)} wait in different collectives: {where}")
     if any(waits.outermost_wait(process) is not None for process in rest):
-        return _cannot("processes went through collectives between two looks")
+        return _no_verdict("processes went through collectives between the samples")
+    verb = "waits" if len(waiting) == 1 else "wait"
     if 2 * len(rest) >= len(there):
-        return _cannot(
-            f"{names(waiting)} wait in {where}, but half of the processes or more do not"
-        )
-    oldest = max(rest, key=lambda process: process.unchanged or 0)
-    moves = " and moves" if any(process.moved for process in rest) else ""
-    return Verdict(
-        "held back",
-        rest,
-        f"{names(rest)} {'is' if len(rest) == 1 else 'are'} in {path_text(oldest.path)}{moves}; "
-        f"{names(waiting)} {'waits' if len(waiting) == 1 else 'wait'} in {where}",
-    )
+        return _no_verdict(f"only {names(waiting)} {verb} in {where}; that is half of them or less")
+    text = f"{names(rest)} {'blocks' if len(rest) == 1 else 'block'} the job: {_places(rest)}"
+    return Verdict("held back", rest, f"{text}; {names(waiting)} {verb} in {where}")
+
+
+def _places(processes: list[Process]) -> str:
+    """What processes are in, and for how long, the oldest first."""
+    groups: dict[tuple[Range, ...], list[Process]] = {}
+    for process in sorted(processes, key=lambda process: -(process.unchanged or 0)):
+        groups.setdefault(process.path, []).append(process)
+    texts = []
+    for path, group in groups.items():
+        who = f"{names(group)} in " if len(groups) > 1 else ""
+        texts.append(f"{who}{path_text(path)}{_duration(group)}")
+    if len(texts) > _MAX_PATHS:
+        texts[_MAX_PATHS - 1 :] = [f"{len(texts) - _MAX_PATHS + 1:,} other places"]
+    return listing(texts) if len(texts) > 1 else texts[0]
+
+
+def _duration(group: list[Process]) -> str:
+    if any(process.moved for process in group):
+        return ", still moving"
+    main = group[0].main
+    if main is None or main.at_least or main.unchanged is None:
+        return ""
+    return f", for {age(main.unchanged)}"
 
 
 def _by_minority(there: list[Process], moving: list[Process], still: list[Process]) -> Verdict:
     if moving:
-        return _cannot(
-            f"{names(still)} did not move between two looks, but nobody waits in a collective"
-        )
-    groups: dict[tuple[Range, ...], list[Process]] = {}
-    for process in still:
-        groups.setdefault(process.path, []).append(process)
-    if len(groups) == 1:
-        return _cannot(f"every process is in {path_text(still[0].path)}")
-    return _cannot("no range is known as a collective; name those that wait with --waits")
+        verb = "is" if len(still) == 1 else "are"
+        return _no_verdict(f"{names(still)} {verb} stuck, but no process waits in a collective")
+    if len({process.path for process in still}) == 1:
+        return _no_verdict(f"every process is in {path_text(still[0].path)}")
+    return _no_verdict(
+        "no process is in a known collective (torch.distributed, NCCL, gloo, MPI); name yours "
+        "with --waits NAME"
+    )

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
+from nvspan.recording.listing import listing, runs
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,22 +29,47 @@ class Thread:
     depth: int  #: how many are open; more than `ranges` where only the first 128 have names
     events: int  #: how many it has had, modulo 2^43
     moved: int  #: how many it had between the samples
-    unchanged: int | None  #: for how many ns at least it has had none
+    unchanged: int | None  #: for how many ns it has opened and closed none
+    at_least: bool  #: `unchanged` is the time between the samples: the mode has no clock
     changing: bool  #: it never rested during the sample: `ranges` has only those that stayed
     started: tuple[tuple[Range, int | None], ...]  #: its open spans: (range, ns since the start)
+    started_within: tuple[int, ...]  #: how many of `ranges` are older than each of `started`
     started_beyond: int  #: how many more, which have no names here
     ended: bool  #: the thread has ended, and left such spans
     state: str | None = None  #: what the system says it does; None: not known
     busy: float | None = None  #: its share of a CPU core between the samples; None: not known
 
+    @property
+    def path(self) -> tuple[Range, ...]:
+        """Its open ranges and spans, the outermost first. Of spans within the same range only those
+        of one name, once: which of several the thread works on is not known."""
+        path: list[Range] = []
+        for depth in range(len(self.ranges) + 1):
+            spans = {span for span, within in self._spans() if within == depth}
+            path += spans if len(spans) == 1 else ()
+            path += self.ranges[depth : depth + 1]
+        return tuple(path)
+
+    @property
+    def innermost_spans(self) -> list[Range]:
+        """The open spans since whose start it has entered no range, the oldest first."""
+        return [span for span, within in self._spans() if within == len(self.ranges)]
+
+    def _spans(self) -> Iterable[tuple[Range, int]]:
+        return ((s, n) for (s, _), n in zip(self.started, self.started_within, strict=True))
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
+        fields = asdict(self)
+        del fields["started_within"]
         return {
-            **asdict(self),
+            **fields,
             "ranges": [{"domain": domain, "name": name} for domain, name in self.ranges],
             "started": [
-                {"domain": domain, "name": name, "since": since}
-                for (domain, name), since in self.started
+                {"domain": domain, "name": name, "since": since, "within": within}
+                for ((domain, name), since), within in zip(
+                    self.started, self.started_within, strict=True
+                )
             ],
         }
 
@@ -52,7 +79,8 @@ class Process:
     """A process and its last state."""
 
     file: str  #: its recording
-    pid: int  #: as the recording has it, like rank, host and command
+    pid: int  #: as the recording has it, like what follows
+    parent_pid: int  #: its parent's process id
     rank: int | None  #: None: it has none
     host: str  #: the machine's name
     command: list[str]  #: the program and its arguments
@@ -76,8 +104,8 @@ class Process:
 
     @property
     def path(self) -> tuple[Range, ...]:
-        """The open ranges of the main thread."""
-        return () if self.main is None else self.main.ranges
+        """The open ranges and spans of the main thread: `Thread.path`."""
+        return () if self.main is None else self.main.path
 
     @property
     def moved(self) -> int:
@@ -97,7 +125,7 @@ class Process:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        keys = ("file", "pid", "rank", "host", "command", "mode", "state", "lost")
+        keys = ("file", "pid", "parent_pid", "rank", "host", "command", "mode", "state", "lost")
         return {
             **{name: getattr(self, name) for name in keys},
             "devices": [device.as_dict() for device in self.devices],
@@ -117,22 +145,32 @@ def path_text(path: Iterable[Range]) -> str:
     return " > ".join(map(label, path)) or "no range"
 
 
-def numbers(of: Iterable[int]) -> str:
-    """Numbers as they are written: ``0-2,4``."""
-    runs: list[list[int]] = []
-    for number in sorted(set(of)):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+def members(processes: Sequence[Process]) -> list[Process]:
+    """The processes that meet in a job's collectives: of a job with ranks neither its launcher nor
+    children of a rank, such as a loader's workers."""
+    ranks = {(process.host, process.pid): process.rank for process in processes}
+    found = [
+        process
+        for process in processes
+        if process.rank is not None
+        and ranks.get((process.host, process.parent_pid)) != process.rank
+    ]
+    return found if len(found) > 1 else list(processes)
+
+
+def has_ranks(processes: Sequence[Process]) -> bool:
+    """Whether ranks tell them apart."""
+    ranks = {process.rank for process in processes}
+    return None not in ranks and len(ranks) == len(processes)
 
 
 def names(processes: Sequence[Process], most: int = 8) -> str:
     """Processes by their ranks, or by their process ids where they have none."""
-    ranks = [process.rank for process in processes if process.rank is not None]
-    if len(ranks) == len(processes) == len(set(ranks)) and ranks:
-        return f"{'rank' if len(ranks) == 1 else 'ranks'} {numbers(ranks)}"
-    shown = ",".join(str(process.pid) for process in processes[:most])
-    more = f" and {len(processes) - most:,} more" if len(processes) > most else ""
-    return f"{'process' if len(processes) == 1 else 'processes'} {shown}{more}"
+    one = len(processes) == 1
+    if has_ranks(processes):
+        ranks = runs(process.rank for process in processes if process.rank is not None)
+        return f"{'rank' if one else 'ranks'} {listing(ranks)}"
+    pids = [str(process.pid) for process in processes[:most]]
+    if len(processes) > most:
+        pids.append(f"{len(processes) - most:,} more")
+    return f"{'process' if one else 'processes'} {listing(pids)}"

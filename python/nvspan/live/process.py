@@ -28,15 +28,6 @@ _SUFFIX = ".nvspan"
 GONE = "gone"
 
 
-def boot_id() -> str:
-    """What identifies the boot of this machine; "" where nothing does."""
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
-
-
 def _stat(path: str) -> list[str] | None:
     """The fields of a ``stat`` file from the state on; None: there is no such thread."""
     try:
@@ -51,21 +42,6 @@ def state_of(pid: int) -> str:
     """`GONE`, or the state of a process in a word."""
     fields = _stat(f"/proc/{pid}/stat")
     return GONE if fields is None else _STATES.get(fields[0], fields[0])
-
-
-def is_writing(pid: int, path: str) -> bool | None:
-    """Whether the process has the file mapped; None: the system does not say."""
-    try:
-        status = os.stat(path)
-        with open(f"/proc/{pid}/maps", "rb") as file:
-            maps = file.read().decode("utf-8", "surrogateescape")
-    except OSError:
-        return None
-    wanted = str(status.st_ino)
-    return any(
-        len(fields) > 5 and fields[4] == wanted
-        for fields in (line.split(None, 5) for line in maps.splitlines())
-    )
 
 
 def thread_state(pid: int, tid: int) -> tuple[str, float] | None:
@@ -104,8 +80,8 @@ def recordings_of(pid: int) -> list[str]:
                 break
     if not found:
         raise ProcessLookupError(
-            f"process {pid} writes no recording: start it with NVSPAN_RECORD=armed or "
-            "'nvspan record --mode armed'"
+            f"process {pid} writes no recording; start it with NVSPAN_RECORD=armed, or with "
+            "'nvspan record --mode armed script.py'"
         )
     return list(found)
 

@@ -11,6 +11,7 @@ import time
 from nvspan.live import process as system
 from nvspan.live.model import Process, Thread
 from nvspan.live.snapshot import Snapshot
+from nvspan.recording.running import boot_id, is_writing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Samples:
         self.paths = list(paths)
         self.files = _reader.LiveFiles([os.fsencode(path) for path in paths])
         self.headers = self.files.headers()
-        self._boot = system.boot_id()
+        self._boot = boot_id()
         self._first: list[LiveSample | str] | None = None
         self._times: dict[int, float] = {}  # CPU time of threads at the first sample
         self._since = 0.0
@@ -103,7 +104,7 @@ class Samples:
             process.state = "ended" if closed else process.state
             return
         # Another process may have got the id since.
-        if process.pid in gone or system.is_writing(process.pid, process.file) is False:
+        if process.pid in gone or is_writing(process.pid, process.file) is False:
             process.state = "ended" if closed else "killed"
             return
         state = system.state_of(process.pid)
@@ -135,6 +136,7 @@ def _process(
     return Process(
         file=path,
         pid=header.pid,
+        parent_pid=header.parent_pid,
         rank=header.rank,
         host=header.host,
         command=header.command,
@@ -160,8 +162,10 @@ def _thread(found: LiveThread, before: int | None, took: float) -> Thread:
         events=found.events,
         moved=moved,
         unchanged=unchanged,
+        at_least=found.changed is None,
         changing=found.changing,
         started=found.started,
+        started_within=found.started_within,
         started_beyond=found.started_beyond,
         ended=found.ended,
     )

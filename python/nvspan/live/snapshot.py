@@ -1,31 +1,26 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The result of `nvspan.where`, and its text: the verdict, the tree of ranges, each process."""
+"""The result of `nvspan.where`, and its text: the verdict and a table, or one process's threads."""
 
 from __future__ import annotations
 
+import os
+import shlex
 from dataclasses import dataclass
 from functools import cached_property
 
+from nvspan.live.job_table import DEVICE_STATES, core_share, device_place, table_lines
 from nvspan.live.judge import Verdict, Waits, judge
-from nvspan.live.model import Process, label, names, path_text
+from nvspan.live.model import Process, label, path_text
 from nvspan.live.tree import Node, grow
+from nvspan.recording.losses import counted
 from nvspan.recording.time_text import age
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from nvspan.live.model import Thread
-
-_MOST_PROCESSES = 16  # of which each thread is shown
-_DEVICE = {
-    "opened": "never launched",
-    "launched": "launched and not begun",
-    "begun": "begun and not ended",
-    "ended": "ended",
-}
 
 
 @dataclass(eq=False)
@@ -70,42 +65,51 @@ class Snapshot:
         }
 
     def __str__(self) -> str:
-        lines: list[str] = []
         if len(self.processes) > 1:
-            lines += [self.verdict.text, "", *tree_lines(self.tree, len(self.processes)), ""]
-        listed = self.processes
-        if len(listed) > _MOST_PROCESSES:
-            held = {id(process) for process in self.verdict.processes}
-            listed = [process for process in listed if id(process) in held][:_MOST_PROCESSES]
-        for process in listed:
-            lines += process_lines(process, self.interval)
-        if len(listed) < len(self.processes):
-            hidden = len(self.processes) - len(listed)
-            lines.append(f"{hidden:,} processes are not shown one by one")
-        return "\n".join([*lines, *self.problem_lines]).rstrip()
+            lines = [self.verdict.text, "", *table_lines(self.processes, self.verdict.processes)]
+        else:
+            lines = [line for one in self.processes for line in process_lines(one, self.interval)]
+        lines += self.problem_lines
+        if len(self.processes) > 1 and (following := self.next_command):
+            lines.append(f"next  {following}")
+        return "\n".join(lines).rstrip()
+
+    @property
+    def next_command(self) -> str:
+        """What to type after this, and what it does; "" where nothing helps."""
+        folders = {os.path.dirname(process.file) or "." for process in self.processes}
+        folder = shlex.quote(folders.pop()) if len(folders) == 1 else ""
+        if self.verdict.kind not in ("held back", "halted"):
+            return f"nvspan top {folder}    watch the job" if folder and self.interval else ""
+        process = self.verdict.processes[0]
+        if process.state == "stopped":
+            return f"kill -CONT {process.pid}    let it go on"
+        if process.mode in ("full", "ring"):
+            if process.state == "frozen" or not folder:
+                return f"nvspan view {shlex.quote(process.file)}    what it did before"
+            return f"nvspan trigger {folder}    save the last 30 s of every process"
+        if process.state == "killed":
+            return ""
+        return f"nvspan attach {process.pid}    record what it does from now on"
 
 
 def _motion(thread: Thread, interval: float) -> str:
     if thread.changing:
         return "changing all the while"
     if thread.moved:
-        return f"{thread.moved:,} events in {age(interval * 1e9)}"
+        return f"{counted(thread.moved, 'event')} in {age(interval * 1e9)}"
     if thread.unchanged is None:
         return ""
-    return f"unchanged for {age(thread.unchanged)}"
+    return f"unchanged for {'at least ' if thread.at_least else ''}{age(thread.unchanged)}"
 
 
 def _does(thread: Thread) -> str:
-    if thread.state is None:
-        return ""
-    if thread.busy is not None and thread.busy >= 0.1:
-        return f"{thread.state}, {min(thread.busy, 1):.0%} of a processor"
-    return thread.state
+    return "" if thread.state is None else thread.state + core_share(thread.busy or 0)
 
 
 def _thread(thread: Thread, interval: float) -> list[str]:
     deeper = thread.depth - len(thread.ranges)
-    path = path_text(thread.ranges) + (f" > {deeper:,} more" if deeper > 0 else "")
+    path = path_text(thread.path) + (f" > {deeper:,} more" if deeper > 0 else "")
     about = ", ".join(filter(None, (_motion(thread, interval), _does(thread))))
     ended = " (ended)" if thread.ended else ""
     name = f"{thread.name} {thread.tid}" if thread.name else str(thread.tid)
@@ -133,21 +137,6 @@ def device_lines(process: Process) -> list[str]:
     lines = []
     for device in process.devices:
         since = "" if device.since is None else f", {age(device.since)} ago"
-        of = f"stream {device.stream or 0:#x}"
-        if device.communicator is not None:
-            of = f"communicator {device.communicator:016x}"
-        lines.append(
-            f"GPU {device.device}, {of}: "
-            f"{label((device.domain, device.name))}: {_DEVICE[device.state]}{since}"
-        )
-    return lines
-
-
-def tree_lines(nodes: Iterable[Node], all_of: int) -> list[str]:
-    """A line for each range of trees of `all_of` processes: how many are in it, and which."""
-    lines = []
-    for node in nodes:
-        count = f"{len(node.processes):,} of {all_of:,}"
-        lines.append(f"{label(node.range)}  [{count}: {names(node.processes)}]")
-        lines += [f"  {line}" for line in tree_lines(node.children.values(), all_of)]
+        name, state = label((device.domain, device.name)), DEVICE_STATES[device.state]
+        lines.append(f"{device_place(device)}: {name}: {state}{since}")
     return lines

@@ -69,7 +69,7 @@ def grow(processes: Iterable[Process]) -> list[Node]:
                 node = roots[role] = Node((None, role))
             pair = (process, thread)
             node.threads.append(pair)
-            for each in thread.ranges:
+            for each in thread.path:
                 inner = node.children.get(each)
                 if inner is None:
                     inner = node.children[each] = Node(each)

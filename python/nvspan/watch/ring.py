@@ -10,8 +10,8 @@ import tempfile
 import time
 
 from nvspan import _reader
-from nvspan.live.process import boot_id
 from nvspan.recording import read
+from nvspan.recording.running import boot_id
 from nvspan.watch.tally import Tally
 
 TYPE_CHECKING = False

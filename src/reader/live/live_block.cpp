@@ -25,14 +25,24 @@ void read_name(const record::LiveBlock& block, LiveSnapshot& out) noexcept {
   out.name[sizeof words] = '\0';
 }
 
+// How many events of the thread ago a range was opened, modulo 1024.
+std::uint64_t events_since(const LiveSnapshot& now, std::uint64_t entry) noexcept {
+  constexpr std::uint64_t mask = record::live_stamp_mask >> record::live_stamp_shift;
+  return (now.count - (entry >> record::live_stamp_shift)) & mask;
+}
+
 void read_started(const record::LiveBlock& block, LiveSnapshot& out) noexcept {
   out.started_count = 0;
   for (const record::LiveStart& place : block.started) {
-    const LiveStarted found{place.id.load(acquire), place.entry.load(acquire),
-                            place.ticks.load(acquire)};
+    LiveStarted found{place.id.load(acquire), place.entry.load(acquire), place.ticks.load(acquire),
+                      out.open_count};
     if (found.id == 0 || place.id.load(acquire) != found.id) continue;
+    const std::uint64_t age = events_since(out, found.entry);
+    while (found.within != 0 && events_since(out, out.open[found.within - 1]) < age) --found.within;
     out.started[out.started_count++] = found;
   }
+  std::sort(out.started, out.started + out.started_count,
+            [](const LiveStarted& a, const LiveStarted& b) { return a.id < b.id; });
   out.started_beyond = block.started_beyond.load(acquire);
 }
 

@@ -19,6 +19,7 @@ struct LiveStarted {
   std::uint64_t id;
   std::uint64_t entry;
   std::uint64_t ticks;  // 0: not known
+  std::size_t within;   // how many of the thread's open ranges are older than it
 };
 
 // A block at one moment.
@@ -35,7 +36,7 @@ struct LiveSnapshot {
   std::size_t open_count;
   std::uint64_t open[record::live_most_open];
   std::size_t started_count;
-  LiveStarted started[record::live_most_started];
+  LiveStarted started[record::live_most_started];  // the oldest first
   std::uint64_t started_beyond;
   char name[record::live_name_words * sizeof(std::uint64_t) + 1];
 };

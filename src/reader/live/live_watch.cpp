@@ -3,6 +3,8 @@
 
 #include "reader/live/live_watch.hpp"
 
+#include <algorithm>
+
 namespace nvspan::reader {
 namespace {
 
@@ -32,15 +34,41 @@ bool LiveWatch::look() {
     const std::uint64_t owner = block.owner.load(acquire);
     if (owner == 0 || block.ended.load(acquire) != 0) continue;
     if (owner != tally.owner || block.state.load(acquire) != tally.state || tally.path.empty()) {
-      if (owner != tally.owner) tally.open.clear();
+      if (owner != tally.owner) {
+        tally.open.clear();
+        tally.newest_span = 0;
+      }
       tally.owner = owner;
       tally.tid = static_cast<std::uint32_t>(owner);
       follow(block, tally);
     }
     ++tally.looks;
     ++tally.nodes[tally.path.back()].looks;
+    count_spans(block, tally);
   }
   return true;
+}
+
+// Ids of a thread's spans increase. Those that were open at the first look had begun before.
+void LiveWatch::count_spans(const record::LiveBlock& block, LiveTally& tally) const {
+  const std::uint64_t newest = tally.newest_span;
+  std::uint64_t counted[record::live_most_started];
+  std::size_t count = 0;
+  for (const record::LiveStart& place : block.started) {
+    const std::uint64_t id = place.id.load(acquire);
+    if (id == 0) continue;
+    const std::uint64_t entry = place.entry.load(acquire) & ~record::live_stamp_mask;
+    if (place.id.load(acquire) != id) continue;
+    auto spans = std::find_if(tally.spans.begin(), tally.spans.end(),
+                              [&](const LiveSpans& one) { return one.entry == entry; });
+    if (spans == tally.spans.end()) spans = tally.spans.insert(spans, LiveSpans{entry, 0, 0});
+    if (std::find(counted, counted + count, entry) == counted + count) {
+      counted[count++] = entry;
+      ++spans->looks;
+    }
+    spans->begun += id > newest && looks_ > 1;
+    tally.newest_span = std::max(tally.newest_span, id);
+  }
 }
 
 void LiveWatch::follow(const record::LiveBlock& block, LiveTally& tally) {
@@ -63,6 +91,7 @@ void LiveWatch::clear() {
   for (LiveTally& tally : tallies_) {
     tally.looks = 0;
     tally.nodes.clear();
+    tally.spans.clear();
     tally.path.clear();
   }
 }

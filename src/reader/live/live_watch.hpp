@@ -22,21 +22,30 @@ struct LiveNode {
   std::uint32_t begun;
 };
 
+// The spans of one name that a thread has started.
+struct LiveSpans {
+  std::uint64_t entry;
+  std::uint32_t looks;  // in which one of them was open at least
+  std::uint32_t begun;
+};
+
 // What the looks at a thread have found. The thread that has its block next goes on in it.
 struct LiveTally {
   std::uint32_t tid = 0;
   std::uint32_t looks = 0;
   std::vector<LiveNode> nodes;
+  std::vector<LiveSpans> spans;
 
   // What follows is of the last look.
   std::uint64_t owner = 0;
   std::uint64_t state = 0;
   std::vector<std::uint64_t> open;
   std::vector<std::uint32_t> path;  // of nodes, the root first
+  std::uint64_t newest_span = 0;    // its id
 };
 
 // Looks at the open ranges of a process, some thousand times a second: where nothing has changed, a
-// look at a thread is two loads. It takes the file to itself.
+// look at a thread is two loads and those of its spans. It takes the file to itself.
 class LiveWatch {
  public:
   explicit LiveWatch(LiveFile& file) : file_(file) {}
@@ -46,6 +55,7 @@ class LiveWatch {
 
  private:
   void follow(const record::LiveBlock& block, LiveTally& tally);
+  void count_spans(const record::LiveBlock& block, LiveTally& tally) const;
 
   LiveFile& file_;
   unsigned looks_ = 0;

@@ -70,7 +70,7 @@ constexpr std::uint64_t live_one_event = std::uint64_t{1} << live_count_shift;
 
 // An entry: the range's name in bits 0..31, its domain's handle in 32..51 (the lowest bits of it;
 // 0: the default domain), in 52..61 the lowest bits of the thread's count when it was opened, which
-// tell it from the next of its name, what the name is in 62..63.
+// tell it from the next of its name and which of two was opened later, what the name is in 62..63.
 enum class LiveName : std::uint64_t {
   site = 1,        // of SiteDefinition
   registered = 2,  // the lowest bits of a string's handle, of CitedString; so are domains

@@ -13,12 +13,16 @@
 
 namespace nvspan::record {
 
+// What an entry has of the thread's count when its range is opened in this state.
+inline std::uint64_t live_stamp(std::uint64_t state) noexcept {
+  return state << (live_stamp_shift - live_count_shift) & live_stamp_mask;
+}
+
 inline void live_push(LiveBlock& block, std::uint64_t entry) noexcept {
   const std::uint64_t state = block.state.load(std::memory_order_relaxed);
   const std::uint64_t depth = state & live_depth_mask;
   if (__builtin_expect(depth < live_most_open, 1)) {
-    const std::uint64_t stamp = state << (live_stamp_shift - live_count_shift) & live_stamp_mask;
-    block.open[depth].store(entry | stamp, std::memory_order_release);
+    block.open[depth].store(entry | live_stamp(state), std::memory_order_release);
   } else if (depth == live_depth_mask) {
     return;
   }
@@ -56,8 +60,9 @@ inline LiveStart* live_free_start(LiveBlock& block) noexcept {
 }
 inline void live_start_at(LiveBlock& block, LiveStart& place, std::uint64_t id, std::uint64_t entry,
                           std::uint64_t ticks) noexcept {
+  const std::uint64_t stamp = live_stamp(block.state.load(std::memory_order_relaxed));
   live_touch(block);
-  place.entry.store(entry, std::memory_order_release);
+  place.entry.store(entry | stamp, std::memory_order_release);
   place.ticks.store(ticks, std::memory_order_release);
   place.id.store(id, std::memory_order_release);
 }

@@ -82,7 +82,7 @@ def stuck_lines(window: Window, most: int = _MOST_STUCK) -> list[str]:
     found.sort(key=lambda pair: -(pair[1].unchanged or 0))
     lines = [
         f"stuck: {title(each)}, {thread.name or thread.tid} for {age(thread.unchanged or 0)}: "
-        f"{path_text(thread.ranges)}"
+        f"{path_text(thread.path)}"
         for each, thread in found[:most]
     ]
     if len(found) > most:
@@ -164,12 +164,16 @@ def process_lines(window: Window, of: Activity) -> list[str]:
     process = of.process
     lines = [process.heading, " ".join(process.command) or process.file, *device_lines(process)]
     names = {thread.tid: thread for thread in process.threads}
-    for tid, root in of.threads:
-        thread = names.get(tid)
-        name = thread.name if thread is not None and thread.name else str(tid)
+    for sampled in of.threads:
+        thread = names.get(sampled.tid)
+        name = thread.name if thread is not None and thread.name else str(sampled.tid)
         about = "" if thread is None or thread.state is None else f"  [{thread.state}]"
-        lines += ["", f"{name} {tid}: {path_text(thread.ranges) if thread else ''}{about}"]
-        for tally in root.walk():
+        lines += ["", f"{name} {sampled.tid}: {path_text(thread.path) if thread else ''}{about}"]
+        for span in sampled.spans:
+            rate = _rate(span.begun / window.interval, at_least=span.begun_at_least)
+            share = share_cell(span.samples / of.samples)
+            lines.append(f"{share:>5} {'':>5} {rate:>9}/s  {label(span.range)} (span)")
+        for tally in sampled.root.walk():
             rate = _rate(tally.begun / window.interval, at_least=tally.begun_at_least)
             own, inner = (share_cell(n / of.samples) for n in (tally.samples, tally.innermost))
             indent = "  " * (tally.depth + 1)

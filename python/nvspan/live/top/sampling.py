@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _MIN_SAMPLES = 3  # in fewer, others of the range's name may have come and gone between two samples
 _KEPT = 0.7  # the part of the usual share that a window leaves
 _FORGOTTEN = 0.001  # a usual share below this is dropped
+_SPAN_DEPTH = 1 << 20  # deeper than any nested range: a step is one of those if it can be
 
 
 @dataclass
@@ -77,7 +78,7 @@ def _paths(nodes: Sequence[tuple[int, Range, int, int]]) -> Tally:
     return found[0]
 
 
-def _by_range(threads: Iterable[Tally]) -> dict[Range, Tally]:
+def _by_range(threads: Iterable[SampledThread]) -> dict[Range, Tally]:
     """The tally of each range, wherever it was open; a range within one of its name counts once."""
     found: dict[Range, Tally] = {}
 
@@ -91,8 +92,35 @@ def _by_range(threads: Iterable[Tally]) -> dict[Range, Tally]:
             add(child, (*around, child.range))
 
     for thread in threads:
-        add(thread, ())
+        add(thread.root, ())
+        for span in thread.spans:
+            tally = found.setdefault(span.range, Tally(span.range, depth=_SPAN_DEPTH))
+            tally.samples += span.samples
+            tally.begun += span.begun
     return found
+
+
+class SampledThread:
+    """What was seen of a thread in a window of time.
+
+    Attributes:
+        tid: its id.
+        root: the paths of its nested ranges.
+        spans: the `Tally` of its spans of each name; the samples in which one at least was open.
+    """
+
+    def __init__(self, tid: int, nodes: Sequence[Any], spans: Sequence[Any]) -> None:
+        self.tid = tid
+        self.root = _paths(nodes)
+        self.spans = [Tally(span, *counts, depth=_SPAN_DEPTH) for span, *counts in spans]
+
+    def as_dict(self, samples: int) -> dict[str, Any]:
+        """For JSON: shares of `samples`."""
+        return {
+            "tid": self.tid,
+            "ranges": [child.as_dict(samples) for child in self.root.children],
+            "spans": [span.as_dict(samples) for span in self.spans],
+        }
 
 
 class Activity:
@@ -101,7 +129,7 @@ class Activity:
     Attributes:
         process: its last state: `nvspan.live.model.Process`.
         samples: how often it was sampled.
-        threads: the id and the root of the ranges of each thread.
+        threads: its threads.
         ranges: the `Tally` of each range in all its threads.
         events: how many its threads had.
         steps: how many steps began, and whether it may be more; None: there is no such range.
@@ -111,8 +139,8 @@ class Activity:
     def __init__(self, process: Process, samples: int, taken: Sequence[Any]) -> None:
         self.process = process
         self.samples = samples
-        self.threads: list[tuple[int, Tally]] = [(tid, _paths(nodes)) for tid, _, nodes in taken]
-        self.ranges = _by_range([root for _, root in self.threads])
+        self.threads = [SampledThread(tid, nodes, spans) for tid, _, nodes, spans in taken]
+        self.ranges = _by_range(self.threads)
         self.events = sum(thread.moved for thread in process.threads)
         self.steps: tuple[int, bool] | None = None
         self.stuck: list[Thread] = []
@@ -125,7 +153,7 @@ class Activity:
     def main_ranges(self) -> dict[Range, Tally]:
         """As `ranges`, of the main thread alone."""
         main = self.process.main.tid if self.process.main else None
-        return _by_range([root for tid, root in self.threads if tid == main])
+        return _by_range(thread for thread in self.threads if thread.tid == main)
 
     def as_dict(self, seconds: float) -> dict[str, Any]:
         """For JSON: rates over so many seconds."""
@@ -135,10 +163,7 @@ class Activity:
             "steps_a_second": None if self.steps is None else self.steps[0] / seconds,
             "steps_at_least": self.steps is not None and self.steps[1],
             "stuck": [thread.tid for thread in self.stuck],
-            "shares": [
-                {"tid": tid, "ranges": [child.as_dict(self.samples) for child in root.children]}
-                for tid, root in self.threads
-            ],
+            "shares": [thread.as_dict(self.samples) for thread in self.threads],
         }
 
 
@@ -306,7 +331,8 @@ class Sampler:
             self._events[key] = (thread.events, since)
             if not thread.moved:
                 thread.unchanged = max(int((now - since) * 1e9), thread.unchanged or 0)
-                if thread.depth and thread.unchanged >= self._stuck * 1e9:
+                thread.at_least = True
+                if thread.path and not thread.ended and thread.unchanged >= self._stuck * 1e9:
                     activity.stuck.append(thread)
 
     def _compare(self, window: Window) -> None:

@@ -33,8 +33,10 @@ _FUNCTIONS: dict[str, tuple[str, str]] = {
     "all_reduce": ("tensor", ""),
     "all_gather": ("tensor", ""),
     "all_gather_into_tensor": ("input_tensor", ""),
+    "all_gather_single": ("input_tensor", ""),
     "reduce_scatter": ("input_list", ""),
     "reduce_scatter_tensor": ("input", ""),
+    "reduce_scatter_single": ("input", ""),
     "all_to_all": ("input_tensor_list", ""),
     "all_to_all_single": ("input", ""),
     "barrier": ("", ""),
@@ -47,7 +49,13 @@ _FUNCTIONS: dict[str, tuple[str, str]] = {
     "recv": ("tensor", "src"),
     "irecv": ("tensor", "src"),
 }
-_NAMES = {"isend": "send", "irecv": "recv"}
+_NAMES = {
+    "isend": "send",
+    "irecv": "recv",
+    # As torch before 2.13 calls them; FSDP uses the new names.
+    "all_gather_single": "all_gather_into_tensor",
+    "reduce_scatter_single": "reduce_scatter_tensor",
+}
 
 _installed = 0  # how many asked
 _undo: list[Callable[[], bool]] = []
@@ -74,7 +82,7 @@ class _Arguments:
 
     def __init__(self, name: str, function: Any) -> None:
         self.name = _NAMES.get(name, name)
-        self.is_async = name in _NAMES
+        self.is_async = name in ("isend", "irecv")
         self.is_pair = self.name in ("send", "recv")
         names = list(signature(function).parameters)
         self._places = {each: i for i, each in enumerate(names)}

@@ -117,8 +117,9 @@ class LiveFiles {
     }
   }
 
-  // What watch() has counted since the last call, of each file: (tid, looks, nodes) of its threads;
-  // a node is (index of its parent, range, looks, begun), the first one the root.
+  // What watch() has counted since the last call, of each file: (tid, looks, nodes, spans) of its
+  // threads; a node is (index of its parent, range, looks, begun), the first one the root; the
+  // spans of a name are (range, looks, begun).
   py::list take() {
     Texts texts;
     py::list all;
@@ -128,12 +129,14 @@ class LiveFiles {
         if (tally.looks == 0) continue;
         py::list nodes;
         for (const reader::LiveNode& node : tally.nodes) {
-          const reader::LiveNames::Name name = file->file.names().name(node.entry);
-          nodes.append(py::make_tuple(node.parent,
-                                      py::make_tuple(texts.of(name.domain), texts.of(name.text)),
-                                      node.looks, node.begun));
+          nodes.append(py::make_tuple(node.parent, range_of(*file, node.entry, texts), node.looks,
+                                      node.begun));
         }
-        threads.append(py::make_tuple(tally.tid, tally.looks, nodes));
+        py::list spans;
+        for (const reader::LiveSpans& one : tally.spans) {
+          spans.append(py::make_tuple(range_of(*file, one.entry, texts), one.looks, one.begun));
+        }
+        threads.append(py::make_tuple(tally.tid, tally.looks, nodes, spans));
       }
       all.append(threads);
       file->watch.clear();
@@ -173,6 +176,10 @@ class LiveFiles {
     std::unordered_map<std::string, py::object> known_;
   };
 
+  static py::tuple range_of(const File& file, std::uint64_t entry, Texts& texts) {
+    const reader::LiveNames::Name name = file.file.names().name(entry);
+    return py::make_tuple(texts.of(name.domain), texts.of(name.text));
+  }
   static py::object problem_of(const File& file) { return str_of(file.file.problem()); }
 
   static py::object header_of(const File& file) {
@@ -190,6 +197,7 @@ class LiveFiles {
     }
     NewResult fields("LiveHeader");
     fields["pid"] = header.pid;
+    fields["parent_pid"] = header.parent_pid;
     fields["host"] = bounded(header.host, sizeof header.host);
     fields["boot_id"] = bounded(header.boot_id, sizeof header.boot_id);
     fields["rank"] = number_or_none(header.rank);
@@ -199,18 +207,17 @@ class LiveFiles {
   }
 
   static py::object sample_of(const File& file, Texts& texts) {
-    const auto range = [&](std::uint64_t entry) {
-      const reader::LiveNames::Name name = file.file.names().name(entry);
-      return py::make_tuple(texts.of(name.domain), texts.of(name.text));
-    };
+    const auto range = [&](std::uint64_t entry) { return range_of(file, entry, texts); };
     py::list threads;
     for (const reader::LiveSnapshot& snapshot : file.sample.threads) {
       py::tuple open(snapshot.open_count);
       for (std::size_t i = 0; i < snapshot.open_count; ++i) open[i] = range(snapshot.open[i]);
       py::tuple started(snapshot.started_count);
+      py::tuple started_within(snapshot.started_count);
       for (std::size_t i = 0; i < snapshot.started_count; ++i) {
         const reader::LiveStarted& one = snapshot.started[i];
         started[i] = py::make_tuple(range(one.entry), number_or_none(file.file.age(one.ticks)));
+        started_within[i] = one.within;
       }
       NewResult thread("LiveThread");
       thread["tid"] = snapshot.tid;
@@ -222,6 +229,7 @@ class LiveFiles {
       thread["ended"] = snapshot.ended != 0;
       thread["open"] = open;
       thread["started"] = started;
+      thread["started_within"] = started_within;
       thread["started_beyond"] = snapshot.started_beyond;
       threads.append(thread.done());
     }
