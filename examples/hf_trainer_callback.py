@@ -25,22 +25,15 @@ from transformers import (
     TrainingArguments,
 )
 
-import nvspan
 import nvspan.torch
 
 
 class Ranges(TrainerCallback):
-    """A range for each step, within it `forward`, `backward` and `optimizer.step`."""
+    """A range for each step, within it the fetch, `forward`, `backward` and `optimizer.step`."""
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self.auto = nvspan.torch.auto(kwargs["model"], kwargs["optimizer"], step=None)
-
-    def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self.step = nvspan.step(state.global_step)
-        self.step.__enter__()
-
-    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self.step.__exit__(None, None, None)
+        self.auto = nvspan.torch.auto(kwargs["model"], kwargs["optimizer"])
+        self.auto.step = state.global_step
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self.auto.remove()

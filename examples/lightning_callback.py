@@ -18,26 +18,15 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-import nvspan
 import nvspan.torch
 
 
 class Ranges(lightning.Callback):
-    """A range for each step, within it `forward`, `backward`, `optimizer.step` and `zero_grad`."""
+    """A range for each step, within it the fetch, `forward`, `backward` and `optimizer.step`."""
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
-        self.auto = nvspan.torch.auto(pl_module, trainer.optimizers, step=None)
-
-    def on_train_batch_start(
-        self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int
-    ) -> None:
-        self.step = nvspan.step(trainer.global_step)
-        self.step.__enter__()
-
-    def on_train_batch_end(
-        self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
-        self.step.__exit__(None, None, None)
+        self.auto = nvspan.torch.auto(pl_module, trainer.optimizers)
+        self.auto.step = trainer.global_step
 
     def on_train_end(self, trainer: Any, pl_module: Any) -> None:
         self.auto.remove()

@@ -101,7 +101,8 @@ def test_two_models_with_modules_of_one_name(tmp_path):
 
 
 def test_a_module_is_within_each_that_calls_it(tmp_path):
-    calls = [(0, 100, "Net"), (10, 40, "encoder"), (15, 25, "encoder.embed"), (50, 90, "decoder"),
+    calls = [(0, 100, "Net"), (10, 40, "encoder"), (15, 25, "encoder.embed"),
+             (16, 20, "aten::embedding"), (50, 90, "decoder"),
              (55, 75, "encoder.embed"), (76, 80, "decoder.layers.0")]  # fmt: skip
     found = written(tmp_path / "a.nvspan", calls).modules()
     assert paths(found, fold=False) == [

@@ -31,6 +31,22 @@ PACKAGES = {
 }
 
 
+FETCH = "+dataloader.next -dataloader.next"
+AHEAD = {"hf_trainer_callback.py", "accelerate_loop.py"}  # they fetch one batch ahead
+
+
+def expected(name):
+    """Every step but the first holds its fetch; fetching ahead, the last one has none to make."""
+    ahead = name in AHEAD
+    parts = [FETCH] * (2 if ahead else 1)
+    for number in range(STEPS):
+        fetches = number > 0 and not (ahead and number == STEPS - 1)
+        if number > 0 and not fetches:
+            parts.append(FETCH)
+        parts.append(f"+step {FETCH + ' ' if fetches else ''}{STEP[name]} -step")
+    return " ".join(parts)
+
+
 SLOW = {"lightning_callback.py", "hf_trainer_callback.py"}
 
 
@@ -46,7 +62,7 @@ def test_example(name):
         rf"loss ([\d.]+) at first, ([\d.]+) after {STEPS} steps\n", done.stdout
     ).groups()
     assert float(last) < float(first)
-    assert " ".join(signs(done.events)) == " ".join([f"+step {STEP[name]} -step"] * STEPS)
+    assert " ".join(signs(done.events)) == expected(name)
     events = done.of_kind(*SIGNS)
     steps = [each for each in events if (each["kind"], each["message"]) == ("push", "step")]
     assert [each["payload"] for each in steps] == list(range(STEPS))

@@ -39,7 +39,7 @@ EXPECTED = {
     ),
     "two_iterators": "step:0( next ) step:1( next ) step:2( next ) step:3( next ) next .end",
     "loader_that_fetches_ahead": (
-        "next next step:0( zero forward backward opt ) next step:1( zero forward backward opt ) "
+        "step:0( next next zero forward backward opt ) next step:1( zero forward backward opt ) "
         ".end"
     ),
     "list_of_batches": (
@@ -56,17 +56,20 @@ EXPECTED = {
     "no_steps": "next zero forward backward opt next .end",
     "device_ranges_without_a_device": "step:0( next zero forward backward opt ) next .end",
     "steps_from_zero_grad": (
-        "step:0( zero forward backward opt ) step:1( zero forward backward opt ) .end"
-    ),
-    "steps_from_forward": (
-        "step:0( forward backward opt ) zero step:1( forward backward opt ) zero forward forward "
+        "next step:0( zero forward backward opt ) step:1( next zero forward backward opt ) next "
         ".end"
     ),
-    "steps_of_several_passes": (
-        "step:0( forward backward forward backward opt ) step:1( forward backward forward "
-        "backward opt ) .end"
+    "steps_from_forward": (
+        "next step:0( forward backward opt ) zero step:1( next forward backward opt ) zero next "
+        "forward forward .end"
     ),
-    "steps_that_are_given_up": "step:0( zero forward ) step:1( zero forward backward opt ) .end",
+    "steps_of_several_passes": (
+        "next step:0( forward backward next forward backward opt ) step:1( next forward backward "
+        "next forward backward opt ) next .end"
+    ),
+    "steps_that_are_given_up": (
+        "next step:0( zero forward next ) step:1( zero forward backward opt ) next .end"
+    ),
     "two_optimizers": (
         "step:0( zero forward backward opt zero forward backward opt ) step:1( zero forward "
         "backward opt zero forward backward opt ) .end"
@@ -104,8 +107,8 @@ EXPECTED = {
         "next forward backward opt ) >profile step:3( next forward backward opt ) next .end"
     ),
     "window_without_a_loader": (
-        "step:0( forward backward opt ) <profile step:1( forward backward opt ) step:2( forward "
-        "backward opt ) >profile step:3( forward backward opt ) .end"
+        "next step:0( forward backward opt ) <profile step:1( next forward backward opt ) step:2( "
+        "next forward backward opt ) >profile step:3( next forward backward opt ) next .end"
     ),
     "losses": "loss loss loss@mine .end",
 }

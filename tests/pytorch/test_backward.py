@@ -196,8 +196,8 @@ def test_backward_ranges_have_device_ranges_beside_them():
     found = sorted(device_ranges(done.events), key=lambda each: each["launch"])
     assert [(each["message"], each["category"], each["payload"]) for each in found] == [
         ("Sequential", FORWARD, 0),
-        ("0", 3, 0),
-        ("1", 4, 2),
+        ("0", FORWARD + 2, 0),
+        ("1", FORWARD + 3, 2),
         ("Sequential", BACKWARD, 0),
         ("1", BACKWARD, 2),
         ("0", BACKWARD, 0),

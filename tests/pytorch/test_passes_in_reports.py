@@ -73,7 +73,8 @@ def durations(recording):
     """(name, category, kind) -> durations."""
     found = {}
     for row in recording.ranges.rows():
-        key = (row["name"], row["category_name"], row["kind"])
+        category, _, _ = (row["category_name"] or "").partition(" ")  # a class may follow
+        key = (row["name"], category, row["kind"])
         found.setdefault(key, []).append(row["duration"])
     return found
 

@@ -52,7 +52,10 @@ def driver(tmp_path):
     device = tmp_path / "dev" / "nvidia-uvm"
     device.write_bytes(b"\0")
     library = shutil.copy(fake_library(), tmp_path / "libcuda.so.1")
-    return {"CUDA_LIBRARY": str(library), "FAKE_CUDA_UVM": str(device)}
+    return {
+        "CUDA_LIBRARY": str(library), "FAKE_CUDA_UVM": str(device),
+        "NVSPAN_LIBCUDA": str(tmp_path / "absent.so"),  # nvspan's own device ranges load none
+    }  # fmt: skip
 
 
 def recorded(code, env, tmp_path, mode="full", check=True):

@@ -280,7 +280,7 @@ def _forward_passes(recording: OpenedFiles, domain: str) -> dict[str | None, str
         except IndexError:
             return kinds
         word, _, kind = (category or "").partition(" ")
-        if of == domain and word == _FORWARD:
+        if of == domain and word == _FORWARD and "::" not in (name or ""):  # else an operator
             kinds[name] = kind or None
         index += 1
 
@@ -292,7 +292,9 @@ def _module_test(known: dict[str | None, str | None], domain: str) -> Callable[[
         name = node.name
         if node.domain != domain or node.kind != "push_pop" or name is None:
             return False
-        return not name.endswith(_RECOMPUTE) and (name in known if known else name not in _OTHERS)
+        if name.endswith(_RECOMPUTE) or "::" in name:
+            return False
+        return name in known if known else name not in _OTHERS
 
     return is_module
 

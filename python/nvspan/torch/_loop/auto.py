@@ -7,7 +7,14 @@ from __future__ import annotations
 import weakref
 
 from nvspan import _core
-from nvspan.torch._loop import backward_call, collectives, gradients, loaders, transfers
+from nvspan.torch._loop import (
+    backward_call,
+    collectives,
+    fetches,
+    gradients,
+    loaders,
+    transfers,
+)
 from nvspan.torch._loop import optimizers as _optimizers
 from nvspan.torch._loop.loop import Loop
 from nvspan.torch._modules import modules
@@ -98,8 +105,10 @@ def auto(
     - A step begins when the loop asks the loader for a batch, and ends when it asks for the next or
       leaves the loop. A loader whose length is unknown shows a short last step, in which it says
       that it has ended. Without a loader, a step ends after ``optimizer.step``, of the last
-      optimizer if there are several, and begins with the model's next call in training mode, or
-      with ``zero_grad`` if the first step did. Without either there are no steps.
+      optimizer if there are several. It begins with the fetch from the DataLoader whose batches
+      the step before trained on, as of Accelerate, Lightning and Hugging Face's Trainer, too;
+      else with the model's next call in training mode, or with ``zero_grad`` if the first step
+      did. Without either there are no steps.
     - ``backward`` is the outermost ``Tensor.backward`` or ``torch.autograd.backward``, of any
       tensor.
     - ``h2d`` is each ``Tensor.to`` and ``Tensor.cuda`` that takes a tensor from the CPU, from the
@@ -114,7 +123,7 @@ def auto(
             :func:`annotate_module`, made before or afterwards.
         optimizer: An optimizer or several, or None.
         dataloader: A ``DataLoader``, which works in place, or another iterable: then loop over the
-            result's ``dataloader``. None for no ``dataloader.next``.
+            result's ``dataloader``. None: that of the loop is found, from its second step on.
         step: The name of steps; None for none.
         device: ``forward``, ``backward`` and ``optimizer.step`` have a range of the GPU's work
             beside them, as ``annotate(device=True)``: torch lets the current stream wait for all
@@ -169,6 +178,9 @@ def auto(
     handle = AutoAnnotations(loop)
     try:
         handle.dataloader = _annotated_loader(torch, dataloader, loop, annotations, handle._undo)
+        if optimizers:
+            fetch = annotations["dataloader.next"]
+            handle._undo.append(fetches.install(torch, loop, fetch))
         for i, one in enumerate(optimizers):
             handle._undo += _optimizers.install(torch, one, i, loop, annotations)
         modules.install(model, _Forward(torch, model, loop, domain, device), handle._undo, 1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import weakref
 from functools import partial, wraps
 
+from nvspan.torch._loop.fetches import is_expected
 from nvspan.torch._support import attributes
 
 TYPE_CHECKING = False  # as typing's, without its import
@@ -21,6 +22,7 @@ def _next_step(
     loop: Loop, owner: int, expected: bool, annotation: Any, fetch: Callable[[], Any]
 ) -> Any:
     """Fetches a batch within its step: where none is expected, the step begins if there is one."""
+    loop.by_loader = True
     if expected:
         loop.begin(owner)
     else:
@@ -45,27 +47,24 @@ class _Fetch:
     It keeps the iterator not alive: workers end when that is gone.
     """
 
-    __slots__ = ("__weakref__", "_annotation", "_batches", "_fetch", "_iterator", "_loop")
+    __slots__ = ("__weakref__", "_annotation", "_drives", "_fetch", "_iterator", "_loop")
 
-    def __init__(self, iterator: Any, loop: Loop, annotation: Any) -> None:
+    def __init__(self, iterator: Any, loop: Loop, annotation: Any, drives: bool) -> None:
         self._iterator = weakref.ref(iterator)
         self._fetch = attributes.without_reference(iterator, iterator._next_data)
         self._loop = loop
         self._annotation = annotation
-        try:  # of the sampler: iterable data sets have none
-            self._batches: int | None = len(iterator)
-        except Exception:
-            self._batches = None
+        self._drives = drives
 
     def __call__(self) -> Any:
         loop = self._loop
         if not loop.alive:
             return self._fetch()
-        if not loop.by_loader:
+        expected = is_expected(self._iterator())
+        if not self._drives:
+            loop.fetch_ahead_begins(expected)
             with self._annotation:
                 return self._fetch()
-        iterator: Any = self._iterator()
-        expected = self._batches is None or iterator._num_yielded < self._batches
         return _next_step(loop, id(self), expected, self._annotation, self._fetch)
 
     def __del__(self) -> None:
@@ -74,6 +73,7 @@ class _Fetch:
 
 def install(loader: Any, loop: Loop, annotation: Any) -> Callable[[], None]:
     """Has the iterators that a DataLoader makes from now on show their fetches."""
+    drives = loop.by_loader
 
     reference = weakref.ref(loader)  # what stands in its dictionary shall not keep it alive
 
@@ -84,7 +84,7 @@ def install(loader: Any, loop: Loop, annotation: Any) -> Callable[[], None]:
         def _get_iterator(*args: Any, **kwargs: Any) -> Any:
             iterator = get_iterator(*args, **kwargs)
             try:
-                vars(iterator)["_next_data"] = _Fetch(iterator, loop, annotation)
+                vars(iterator)["_next_data"] = _Fetch(iterator, loop, annotation, drives)
             except (AttributeError, TypeError):
                 pass  # an iterator of another sort
             return iterator

@@ -20,13 +20,17 @@ class Loop:
 
     With a loader that tells when it is asked for the next batch, a step reaches from one asking to
     the next. Otherwise it reaches to the end of the last optimizer's `step`, from what is called
-    first: `zero_grad`, if the very first step began with it, else the forward pass.
+    first: the fetch from a DataLoader whose batches it trains on, `zero_grad`, if the very first
+    step began with it, else the forward pass. It trains on the loader that was last fetched from
+    when an optimizer's step began, so the first step of a run does not hold its fetch.
     """
 
     def __init__(self, name: str | None, domain: Any, last_optimizer: int) -> None:
         self.number = 0  # of the next step
         self.alive = True
         self.by_loader = False
+        self._fetched = 0  # the last loader, by its sampler's id
+        self._trained = 0  # likewise, that of the last optimizer step
         self._name = name
         self._domain = domain
         self._last_optimizer = last_optimizer
@@ -70,6 +74,27 @@ class Loop:
 
     # ---- without a loader -----------------------------------------------------------------------
 
+    def fetch_begins(self, loader: int, expected: bool) -> bool:
+        """Whether the fetch is one of this loop's; begins a step where a batch is expected."""
+        if self._thread and get_ident() != self._thread:
+            return False  # somebody fetches ahead in a thread
+        self._fetched = loader
+        if self.by_loader or (self._trained and loader != self._trained):
+            return False
+        if loader == self._trained and expected and not self._open:
+            self.begin()
+        return True
+
+    def fetch_ahead_begins(self, expected: bool) -> None:
+        """Likewise, of a loader that the loop was given and that may fetch ahead of it."""
+        if expected and not self._open and _core.listening():
+            self.begin()
+
+    def fetch_was_empty(self) -> None:
+        """It has raised StopIteration: nothing of a step that it began is there."""
+        if not self.by_loader and not self._calls and self._thread == get_ident():
+            self.end_empty()
+
     def zero_grad_begins(self, optimizer: int) -> None:
         if self.by_loader:
             return
@@ -91,7 +116,10 @@ class Loop:
         self._calls.add("forward")
 
     def optimizer_begins(self) -> None:
+        self._trained = self._fetched
         if self.by_loader:
+            # Without a step, the loop goes over another loader, such as one that was prepared.
+            self.by_loader = self._open
             return
         if not self._open:
             self._first = self._first or "forward"

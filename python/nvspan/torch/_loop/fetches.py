@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges `dataloader.next` for a DataLoader that `auto` was not given.
+
+Accelerate, Lightning and Hugging Face's Trainer make loaders of their own, and a loop may not name
+one: so `__next__` of every DataLoader's iterator is replaced. The loop tells a loader that it
+trains on from one that it evaluates with.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from nvspan import _core
+from nvspan.torch._support.removable import replace
+
+TYPE_CHECKING = False  # as typing's, without its import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from nvspan.torch._loop.loop import Loop
+
+_loops: list[tuple[Loop, Any]] = []
+_replacement: Any = None
+_put_back: Callable[[], bool]
+
+
+def is_expected(iterator: Any) -> bool:
+    """Whether the iterator has another batch, as far as it knows; iterable data sets do not."""
+    try:
+        return bool(iterator._num_yielded < len(iterator))
+    except Exception:
+        return True
+
+
+def _made(original: Any) -> Any:
+    @functools.wraps(original)
+    def __next__(iterator: Any) -> Any:
+        # `_next_data` in its own dictionary: a loader that `auto` was given.
+        if not _core.listening() or "_next_data" in vars(iterator):
+            return original(iterator)
+        loader, expected = id(iterator._index_sampler), is_expected(iterator)
+        shown = [each for loop, each in _loops if loop.fetch_begins(loader, expected)]
+        try:
+            if not shown:
+                return original(iterator)
+            with shown[-1]:
+                return original(iterator)
+        except StopIteration:
+            for loop, _ in _loops:
+                loop.fetch_was_empty()
+            raise
+
+    return __next__
+
+
+def install(torch: Any, loop: Loop, annotation: Any) -> Callable[[], None]:
+    """Shows fetches of the loop's batches, until what it returns is called."""
+    global _replacement, _put_back
+    kind = torch.utils.data.dataloader._BaseDataLoaderIter
+    if kind.__next__ is not _replacement:
+        _replacement = _made(kind.__next__)
+        _put_back = replace(kind, "__next__", _replacement)
+    entry = (loop, annotation)
+    _loops.append(entry)
+
+    def remove() -> None:
+        _loops.remove(entry)
+        if not _loops:
+            _put_back()
+
+    return remove
