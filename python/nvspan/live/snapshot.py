@@ -13,8 +13,7 @@ from nvspan.live.job_table import DEVICE_STATES, core_share, device_place, table
 from nvspan.live.judge import Verdict, Waits, judge
 from nvspan.live.model import Process, label, path_text
 from nvspan.live.tree import Node, grow
-from nvspan.recording.losses import counted
-from nvspan.recording.time_text import age
+from nvspan.recording.time_text import age, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

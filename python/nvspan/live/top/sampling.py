@@ -112,7 +112,10 @@ class SampledThread:
     def __init__(self, tid: int, nodes: Sequence[Any], spans: Sequence[Any]) -> None:
         self.tid = tid
         self.root = _paths(nodes)
-        self.spans = [Tally(span, *counts, depth=_SPAN_DEPTH) for span, *counts in spans]
+        self.spans = [
+            Tally(span, depth=_SPAN_DEPTH, samples=samples, begun=begun)
+            for span, samples, begun in spans
+        ]
 
     def as_dict(self, samples: int) -> dict[str, Any]:
         """For JSON: shares of `samples`."""
