@@ -12,24 +12,24 @@ import pytest
 
 import nvspan
 from helpers.recorded import record_command
-from nvspan import _reader
+from nvspan import _reader, writer
 from nvspan.report import tree
 from nvspan.report.summary import Summary, call_tree
 
 
 def recorded(path, spans=(), device=(), pushes=()):
     """`spans` and `pushes`: (thread, start, end, name). `device`: (device, stream, start, end)."""
-    with _reader.ExternalWriter(os.fsencode(path)) as writer:
-        process = writer.process(77)
-        threads = [writer.thread(process, number) for number in (1, 2)]
-        domain = writer.domain(process, "app")
+    with _reader.ExternalWriter(os.fsencode(path)) as output:
+        process = output.process(77)
+        threads = [output.thread(process, number) for number in (1, 2)]
+        domain = output.domain(process, "app")
         for kind, ranges in (("start_end", spans), ("push_pop", pushes)):
             for thread, start, end, name in ranges:
-                writer.ranges(threads[thread], domain, array("q", [start]), array("q", [end]),
-                              kind=kind, name=writer.strings([name]))  # fmt: skip
+                output.ranges(threads[thread], domain, array("q", [start]), array("q", [end]),
+                              kind=kind, name=output.strings([name]))  # fmt: skip
         for number, stream, start, end in device:
-            name = writer.strings(["kernel"])
-            writer.device_ranges(process, domain, array("q", [start]), array("q", [end]),
+            name = output.strings(["kernel"])
+            output.device_ranges(process, domain, array("q", [start]), array("q", [end]),
                                  device=number, stream=stream, name=name)  # fmt: skip
     return nvspan.read(path)
 
@@ -71,6 +71,39 @@ def test_each_thread_has_its_own_time(tmp_path):
     ]  # fmt: skip
 
 
+def test_spans_that_end_on_another_thread(tmp_path):
+    path = tmp_path / "a.nvspan"
+    with (
+        writer.Session("app", output=path) as session,
+        session.create_stream("one", domain="app") as one,
+        session.create_stream("two", domain="app") as two,
+    ):
+        for number, start in enumerate((0, 50, 300), 1):
+            one.write_start(start, number, message="r")
+        one.write_startend(310, 320, message="r")
+        two.write_startend(100, 500, message="r")
+        for number, end in enumerate((100, 150, 400), 1):
+            two.write_end(end, number)
+    assert shares(nvspan.read(path)) == {"r": (710, 650, 650 / 1000)}
+
+
+def test_a_program_of_asyncio(tmp_path):
+    code = (
+        "import asyncio, nvspan\n"
+        "@nvspan.annotate('request')\n"
+        "async def request():\n"
+        "    await asyncio.sleep(0.02)\n"
+        "async def main():\n"
+        "    await asyncio.gather(*[request() for _ in range(20)])\n"
+        "asyncio.run(main())\n"
+    )
+    made = record_command([sys.executable, "-c", code], folder=tmp_path)
+    (row,) = Summary(made.recording).rows
+    assert row.calls == 20
+    assert row.total > 10 * row.covered
+    assert 0.9 < row.share <= 1.0
+
+
 def test_nested_ranges_cover_what_they_add_up_to(tmp_path):
     pushes = [(0, 0, 100, "outer"), (0, 10, 30, "inner"), (0, 150, 200, "outer")]
     recording = recorded(tmp_path / "a.nvspan", pushes=pushes)
@@ -81,12 +114,12 @@ def test_many_spans_that_never_stop_are_merged(tmp_path):
     count = 50_000
     starts = array("q", range(0, 10 * count, 10))
     path = tmp_path / "a.nvspan"
-    with _reader.ExternalWriter(os.fsencode(path)) as writer:
-        process = writer.process(77)
-        thread, domain = writer.thread(process, 1), writer.domain(process, "app")
+    with _reader.ExternalWriter(os.fsencode(path)) as output:
+        process = output.process(77)
+        thread, domain = output.thread(process, 1), output.domain(process, "app")
         for name, length in (("long", 300), ("short", 4)):
-            writer.ranges(thread, domain, starts, array("q", [at + length for at in starts]),
-                          kind="start_end", name=writer.strings([name] * count))  # fmt: skip
+            output.ranges(thread, domain, starts, array("q", [at + length for at in starts]),
+                          kind="start_end", name=output.strings([name] * count))  # fmt: skip
     last = 10 * (count - 1) + 300
     assert shares(nvspan.read(path)) == {
         "long": (300 * count, last, 1.0),
