@@ -12,6 +12,7 @@ import weakref
 import pytest
 
 import nvspan
+from helpers.traced import python
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,18 @@ def test_semi_public_names_exist(module, names):
 def test_every_public_name_exists():
     assert [name for name in nvspan.__all__ if not hasattr(nvspan, name)] == []
     assert set(nvspan.__all__) <= set(dir(nvspan))
+
+
+def test_nvspan_torch_needs_no_import_of_its_own():
+    code = (
+        "import nvspan, sys; assert not {'torch', 'nvspan.torch'} & set(sys.modules)\n"
+        "lazy = nvspan.torch; assert 'nvspan.torch' not in sys.modules\n"
+        "assert nvspan.torch.auto is lazy.auto; assert 'auto' in dir(lazy)\n"
+        "assert nvspan.torch is sys.modules['nvspan.torch']; assert 'torch' not in sys.modules\n"
+        "from nvspan import torch; assert torch is nvspan.torch\n"
+    )
+    done = python("-c", code)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_domain_is_no_dummy():

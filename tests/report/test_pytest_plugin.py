@@ -122,3 +122,14 @@ def test_nothing_recorded_is_no_calls():
     with LiveRecording() as recording:
         assert recording.range("anything").calls == 0
         assert recording.ranges == []
+
+
+def test_pytest_under_nvspan_has_no_warning_of_the_import_before_it(tmp_path):
+    """An installed plugin is marked for rewriting as conftest.py does it here."""
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\npytest.register_assert_rewrite('nvspan')\n"
+    )
+    (tmp_path / "test_it.py").write_text("def test_it():\n    pass\n")
+    strict = ("-W", "error", "-W", EDITABLE, "--rootdir", tmp_path)
+    done = python("-m", "nvspan", *PYTEST, *strict, "test_it.py", cwd=tmp_path)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
