@@ -28,8 +28,9 @@ from nvspan.cli.program.launching import (
 
 _DESCRIPTION = """\
 Runs a program and shows every NVTX call that it, and any library in it, makes: ranges with their
-nesting and duration, marks, counters, names. Processes that it starts are shown too. What follows
-the script, the module or the command belongs to the program, and so do its output and exit code."""
+nesting and duration, marks, counters, names. Processes that it starts are shown too. A program
+without ranges prints nothing: add --profile to make every function call a range. What follows the
+script, the module or the command belongs to the program, and so do its output and exit code."""
 
 
 def _parser() -> Parser:
