@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from glob import escape
 
 from nvspan.recording.frame import Frame
 from nvspan.recording.label import label, matches
@@ -105,7 +106,11 @@ class Modules(Frame):
                 raise
         else:
             part = self._without_warm_up(recording, steps)
-        nodes = _reader.tree(part.filter(domains=[domain])._reader.handle(), ancestors=True)
+        step_label = steps.step if steps is not None and self.steps else None
+        patterns = [f"{escape(domain)}:*"]
+        if step_label is not None:  # as a pattern, and as it stands
+            patterns += [step_label, escape(step_label)]
+        nodes = _reader.tree(part.filter(match=patterns)._reader.handle())
         self.models: list[Module] = []
         self._by_name: dict[str, list[Module]] = {}
         self.ambiguous: list[str] = []
@@ -113,7 +118,6 @@ class Modules(Frame):
         self.has_backward = any(node.backward for node in own)
         self.has_gpu = any(node.kind == "device" for node in own)
         self._kinds = _forward_passes(recording, domain)
-        step_label = steps.step if steps is not None and self.steps else None
         outside = self._grow(nodes, _module_test(self._kinds, domain), step_label)
         if self.steps == 0:
             self.span: float = part._reader.stats("name").whole
