@@ -32,8 +32,8 @@ DATA = HERE.parents[1] / "tests" / "data"
 LOOPS = DATA / "loops"
 # File, recording, what it is called, the headings between which the page is shown, width in pixels.
 PAGES = (
-    ("report.png", "data", "train", "What stands out", "Ranges", 1100),
-    ("slow-loop.png", "slow", "before", "What stands out", "Timeline", 1000),
+    ("report.png", "data", "train", "Findings", "Ranges", 1100),
+    ("slow-loop.png", "slow", "before", "Findings", "Timeline", 1000),
 )
 # Archive, the recordings in it, file.
 RANKS = (

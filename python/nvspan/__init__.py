@@ -88,9 +88,12 @@ else:
 
 
 def _html_of(recording: Recording) -> str:
+    from nvspan.answers.findings import analyze
+    from nvspan.answers.page import sections
     from nvspan.report.page import cell
 
-    return cell(recording)
+    analysis = analyze(recording)
+    return cell(recording, sections(analysis), analysis.steps, analysis.stats)
 
 
 def load_ipython_extension(shell: object) -> None:

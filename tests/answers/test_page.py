@@ -14,7 +14,7 @@ from helpers.browser import page
 from helpers.recorded_loops import unpack
 from helpers.traced import nvspan_command
 from helpers.written import written
-from nvspan.answers import findings
+from nvspan.answers.findings import analyze
 from nvspan.answers.page import BARS, sections
 
 
@@ -34,9 +34,9 @@ def test_the_page_holds_what_the_commands_say(tmp_path):
     data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
     recording = nvspan.read(path)
     answers = data["answers"]
-    assert answers == json.loads(json.dumps(sections(recording)))
+    assert answers == json.loads(json.dumps(sections(analyze(recording))))
     assert [one["text"] for one in answers["findings"]] == [
-        one.text for one in findings.find(recording)
+        one.text for one in analyze(recording).findings
     ]
     steps = recording.steps()
     assert [sum(bar[2]) for bar in answers["steps"]["bars"]] == list(steps["duration"])
@@ -46,7 +46,7 @@ def test_the_page_holds_what_the_commands_say(tmp_path):
 
 def test_many_steps_share_bars(tmp_path):
     calls = [(100 * i, 100 * i + (90 if i != 500 else 99), "step") for i in range(1000)]
-    found = sections(written(tmp_path / "a.nvspan", calls))["steps"]
+    found = sections(analyze(written(tmp_path / "a.nvspan", calls)))["steps"]
     assert (found["each"], len(found["bars"])) == (4, 250)
     assert len(found["bars"]) <= BARS
     assert found["bars"][125] == [
@@ -55,8 +55,8 @@ def test_many_steps_share_bars(tmp_path):
 
 
 def test_a_recording_without_steps_has_findings_alone(tmp_path):
-    found = sections(written(tmp_path / "a.nvspan", [(0, 10, "load")]))
-    assert list(found) == ["findings"]
+    found = sections(analyze(written(tmp_path / "a.nvspan", [(0, 10, "load")])))
+    assert list(found) == ["headline", "findings", "nothing", "flame_first"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -75,8 +75,9 @@ def test_the_answers_in_a_browser(tmp_path, scheme):
             float(rect.get_attribute("height")) for rect in bars.nth(3).locator("rect").all()
         ]
         assert 0 < sum(heights) <= 150
-        assert tab.locator("#findings > li").count() == len(sections(
-            nvspan.read(out.with_suffix(".nvspan")))["findings"])  # fmt: skip
+        assert tab.locator("#findings > li").count() == len(
+            analyze(nvspan.read(out.with_suffix(".nvspan"))).findings
+        )
         assert tab.locator("#module-body tr").first.locator("td").first.text_content() == "Model"
         assert tab.locator("#step-body tr").last.locator("td").first.text_content() == "step"
         assert tab.locator("#module-section").is_visible()
@@ -120,6 +121,8 @@ def test_a_page_without_answers_in_a_browser(tmp_path):
     out = report_of(tmp_path / "a.nvspan")
     with page() as tab:
         tab.goto(out.as_uri())
-        assert tab.locator("#stands-out").is_visible()
+        assert tab.locator("#headline").text_content().startswith("10 ns and no steps, 1 range")
+        headings = tab.locator("h2:visible").all_text_contents()
+        assert headings == ["Findings", "Flame graph", "Timeline", "Ranges"]
         assert not tab.locator("#step-section").is_visible()
         assert not tab.locator("#module-section").is_visible()

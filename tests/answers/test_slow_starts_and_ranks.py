@@ -17,9 +17,9 @@ from helpers.recorded_loops import unpack_ranks
 from helpers.reported import run_nvspan
 from helpers.traced import needs_library
 from helpers.written_loops import MS, write_loop
-from nvspan.answers import findings
 from nvspan.answers.baseline import slower_than
 from nvspan.answers.compare import read_runs
+from nvspan.answers.findings import analyze
 
 SECOND = 10**9
 
@@ -55,7 +55,7 @@ def seconds(text):
 @pytest.mark.timing
 @needs_library
 def test_imports_that_take_the_time(tmp_path):
-    found = findings.find(nvspan.read(record_profile(tmp_path, "time.sleep(0.002)")))
+    found = analyze(nvspan.read(record_profile(tmp_path, "time.sleep(0.002)"))).findings
     (one,) = [finding for finding in found if finding.kind == "imports"]
     said = dict(re.findall(r"'([^']+)' takes ([^;]+)", "; ".join(one.evidence)))
     assert next(iter(said)) == "heavy"
@@ -64,10 +64,10 @@ def test_imports_that_take_the_time(tmp_path):
     assert "part" not in said  # heavy imported it
     before = next(line for line in one.evidence if line.startswith("the first step"))
     assert seconds(before.removeprefix("the first step begins after ")) >= 0.32
-    whole = seconds(one.text.removeprefix("imports take "))
+    whole = seconds(re.search(r"\((.*)\)", one.text)[1])
     more = re.findall(r"\d+ more take ([\d.]+ \w+)", "; ".join(one.evidence))
     parts = sum(map(seconds, said.values())) + sum(map(seconds, more))
-    assert parts == pytest.approx(whole, rel=1e-3)
+    assert parts == pytest.approx(whole, rel=1e-2)
 
 
 @needs_library
@@ -77,10 +77,10 @@ def test_imports_that_are_a_small_part_and_recordings_without_a_profile(tmp_path
     recording = nvspan.read(path)
     stats = recording.stats()
     longer = recording.filter(match=["nvtx.py:*light*", "torch:step", "nvtx.py:train.py*"])
-    assert "imports" not in [finding.kind for finding in findings.find(longer)]
+    assert "imports" not in [finding.kind for finding in analyze(longer).findings]
     assert stats.rows
     loop = nvspan.read(write_loop(tmp_path / "loop.nvspan", {"forward": MS}))
-    assert "imports" not in [finding.kind for finding in findings.find(loop)]
+    assert "imports" not in [finding.kind for finding in analyze(loop).findings]
 
 
 # Ranks ----------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_eight_ranks_through_steps_and_statistics(ranks):
 
 def test_the_slow_rank_is_found(ranks):
     found = json.loads(run_nvspan("explain", "--json", *ranks).stdout)
-    (one,) = [finding for finding in found if finding["kind"] == "slow-rank"]
+    (one,) = [finding for finding in found["findings"] if finding["kind"] == "slow-rank"]
     assert one["text"].startswith("rank 5 takes ")
     assert any(re.fullmatch(r"rank 5 takes [\d.]+ ms more in 'load'", e) for e in one["evidence"])
 
@@ -133,11 +133,11 @@ def test_ranks_that_are_alike_have_no_slow_one(tmp_path):
         write_loop(tmp_path / f"{rank}.nvspan", {"forward": 10 * MS}, rank=rank, jitter=0.05)
         for rank in range(8)
     ]
-    kinds = [finding.kind for finding in findings.find(nvspan.read(*paths))]
+    kinds = [finding.kind for finding in analyze(nvspan.read(*paths)).findings]
     assert "slow-rank" not in kinds
     slow = write_loop(tmp_path / "8.nvspan", {"forward": 13 * MS}, rank=8, jitter=0.05)
-    kinds = [finding.kind for finding in findings.find(nvspan.read(*paths, slow))]
-    assert kinds == ["slow-rank", "phase", "bound-unknown"]
+    kinds = [finding.kind for finding in analyze(nvspan.read(*paths, slow)).findings]
+    assert kinds == ["slow-rank", "dominant"]
 
 
 def test_the_rank_that_the_others_wait_for(tmp_path):
@@ -146,19 +146,19 @@ def test_the_rank_that_the_others_wait_for(tmp_path):
     recording = nvspan.read(*paths)
     assert [process.rank for process in recording.processes] == list(range(8))
     shown = run_nvspan("explain", *paths).stdout
-    assert shown.startswith(
-        "1. The other ranks wait for rank 5: 144 ms of a step of 177 ms (likely)\n"
-        "   - rank 5 takes 151 ms in 'data wait', the median of 8 ranks is 6.80 ms\n"
-        "   - the others take 133 ms longer in 'backward', where they wait\n"
-    )
+    assert shown.splitlines()[2:] == [
+        "1. slow-rank  the other ranks wait for rank 5: 144 ms of a step of 177 ms (likely)",
+        "              rank 5 takes 151 ms in 'data wait', the median of 8 ranks is 6.80 ms",
+        "              the others take 133 ms longer in 'backward', where they wait",
+        "   next       nvspan ranks FILES",
+    ]
     # Most of 'backward' is that wait, which is no finding of its own.
-    assert [one.kind for one in findings.find(recording)] == ["slow-rank", "bound-unknown"]
-    alone = findings.find(nvspan.read(paths[5]))
-    assert [finding.kind for finding in alone] == ["phase", "bound-unknown"]
-    assert alone[0].text == "'data wait' takes 85% of the typical step"
-    assert alone[0].advice.startswith("give the loader more workers")
+    alone = analyze(nvspan.read(paths[5])).findings
+    assert [finding.kind for finding in alone] == ["dominant"]
+    assert alone[0].text.startswith("'dataloader.next' takes 85% of the step")
+    assert alone[0].next == "DataLoader(..., num_workers=4, pin_memory=True)"
     others = nvspan.read(*(path for i, path in enumerate(paths) if i != 5))
-    assert "slow-rank" not in [finding.kind for finding in findings.find(others)]
+    assert "slow-rank" not in [finding.kind for finding in analyze(others).findings]
 
 
 def waiting(folder, loads):
@@ -174,7 +174,7 @@ def waiting(folder, loads):
 
 def test_ranks_that_wait_for_some_of_them_and_for_none(tmp_path):
     def slow(name, loads):
-        found = findings.find(waiting(tmp_path / name, [load * MS for load in loads]))
+        found = analyze(waiting(tmp_path / name, [load * MS for load in loads])).findings
         return [finding.text for finding in found if finding.kind == "slow-rank"]
 
     assert slow("two", [10, 10, 30, 10, 10, 25, 10, 10])[0].startswith(
@@ -210,9 +210,9 @@ def test_slower_than_earlier_runs(tmp_path):
     (back,) = slower_than(read_runs(*new), read_runs(*old))
     assert back.kind == "faster"
     shown = run_nvspan("explain", new[0], "--baseline", *old).stdout
-    assert shown.startswith("1. The typical step became slower: +")
+    assert re.search(r"\n1\. slower +the typical step became slower: \+", shown)
     said = json.loads(run_nvspan("explain", "--json", new[0], "--baseline", *old).stdout)
-    assert said[0]["kind"] == "slower"
+    assert said["findings"][0]["kind"] == "slower"
 
 
 def test_equal_runs_are_not_slower_and_noise_cannot_tell(tmp_path):

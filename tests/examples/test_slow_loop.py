@@ -10,7 +10,7 @@ import re
 import nvspan
 from helpers.recorded_loops import unpack
 from helpers.tree import ROOT
-from nvspan.answers import findings
+from nvspan.answers.findings import analyze
 
 EXAMPLE = ROOT / "examples" / "slow_loop.py"
 PAGE = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
@@ -40,8 +40,8 @@ def test_the_fix_changes_no_result(tmp_path):
 
 def test_the_figures_of_the_page_and_its_pictures(tmp_path):
     slow, fixed = recording("slow", tmp_path), recording("fixed", tmp_path)
-    found = findings.find(slow)
-    assert [finding.kind for finding in found] == ["phase", "trend", "bound-unknown"]
+    found = analyze(slow).findings
+    assert [finding.kind for finding in found] == ["dominant", "trend"]
     before, after = ({row.name: row.mean for row in each.stats().rows}
                      for each in (slow, fixed))  # fmt: skip
     less = {name: round(100 * (1 - after[name] / before[name])) for name in before}

@@ -192,11 +192,12 @@ def test_the_command_records_and_reports(tmp_path):
                           text=True, check=False)  # fmt: skip
     assert (done.returncode, done.stdout) == (7, "out\n")
     lines = done.stderr.splitlines()
-    assert lines[0].split()[:4] == ["calls", "total", "self", "p50"]
-    assert sorted((line.split()[0], line.split()[-1]) for line in lines[1:3]) == [
-        ("3", "b"), ("3", "d1:a")]  # fmt: skip
-    assert lines[3].startswith("share: of the ")
-    assert lines[4:] == [f"nvspan: recorded into {tmp_path / 'run.nvspan'}"]
+    assert " and no steps, 6 ranges; self time: " in lines[0]
+    table = lines.index("") + 1
+    assert lines[table].split() == ["range", "calls", "self", "share"]
+    assert sorted(line.split()[:2] for line in lines[table + 1 : -2]) == [["a", "3"], ["b", "3"]]
+    assert lines[-2].startswith("saved  run.nvspan  ")
+    assert lines[-1] == "next   nvspan explain run.nvspan"
 
 
 def test_the_command_steps_back_where_a_tool_is_attached(tmp_path):

@@ -14,18 +14,17 @@ class Finding:
     """Something that stands out.
 
     Attributes:
-        kind: a word for programs: "bound-data", "warm-up", "outliers", ...
-        text: what was found, a sentence.
+        kind: a word for programs: "dominant", "wait", "trend", ...
+        text: a sentence, without a period.
         certainty: "measured", "likely", or "cannot tell" where the recording does not hold it.
-        evidence: the figures that it stands on, sentences.
-        advice: what to try, or to record; empty where there is nothing to say.
-        cost: the part of the steps' time that it is about, 0 to 1, or of the recording's where it
-            has no steps; None where that is not known.
+        evidence: the figures behind it, sentences.
+        next: what to type or to try; empty where there is nothing to do.
+        cost: the share of the run that it is about, 0 to 1; None: not known.
     """
 
     kind: str
     text: str
-    certainty: str
+    certainty: str = MEASURED
     evidence: list[str] = field(default_factory=list)
-    advice: str = ""
+    next: str = ""
     cost: float | None = None

@@ -1,329 +1,251 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What stands out in a recording: findings in plain words, each with its evidence."""
+"""The analysis of a recording: its headline, and findings with evidence and a next step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from dataclasses import replace
+from functools import cached_property
 
-from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
-from nvspan.answers.imports import of_imports
-from nvspan.answers.ranks import Waiting, of_ranks
-from nvspan.answers.steps import differences, limit
+from nvspan import _reader
+from nvspan._results.variation import Effect
+from nvspan.answers import gpu, headline
+from nvspan.answers.changes import LASTING, cancelling_findings, change_findings
+from nvspan.answers.dominant import dominant_findings, self_finding
+from nvspan.answers.finding import UNKNOWN, Finding
+from nvspan.answers.gap_changes import gap_change_findings
+from nvspan.answers.imports import import_findings
+from nvspan.answers.parts import Parts
+from nvspan.answers.ranks import rank_findings
+from nvspan.answers.recorder import costly_tiny, loss_findings, tiny_findings
+from nvspan.answers.requests import slow_findings
+from nvspan.answers.stages import stage_findings
+from nvspan.answers.waits import large_waits, wait_findings
+from nvspan.answers.words import files_text
+from nvspan.loops.choosing import Choice
+from nvspan.loops.loop import Loop
 from nvspan.recording import Recording
+from nvspan.recording.label import PROFILE_DOMAIN
+from nvspan.recording.loop import read_loop
 from nvspan.recording.losses import has_events
-from nvspan.recording.modules import Module, Modules
+from nvspan.recording.modules import Modules
 from nvspan.recording.parallel import both
-from nvspan.recording.statistics import median
-from nvspan.recording.stats import Stats
-from nvspan.recording.steps import COMMUNICATION, OTHER, Steps
-from nvspan.recording.time_text import duration, percent
-from nvspan.report.text import label, printable
+from nvspan.recording.steps import Steps
 
-# From where on something is worth a sentence: parts of the time of all steps, or of one.
-_WARM_UP, _OUTLIERS, _OTHER, _LARGE, _MOST = 0.05, 0.02, 0.2, 0.2, 0.5
-_TREND, _TREND_STEPS, _TREND_SURE = 0.1, 20, 4.0  # part, steps, deviations
-_ODD_BLOCK, _BLOCKS = 1.5, 4  # times the median of so many blocks
-_OVERHEAD = 0.1
-
-_ADVICE = {
-    "data": "give the loader more workers, or prepare batches earlier: "
-    "DataLoader(num_workers=..., prefetch_factor=..., pin_memory=True)",
-    "launch": "larger batches, CUDA graphs or torch.compile launch less for the same work",
-    "synchronising": "keep values on the GPU: .item(), .cpu(), .tolist() and the printing of a "
-    "tensor wait for it",
-    "gpu": "'nvspan modules' shows which layer takes the GPU's time",
-    "cpu": "put ranges around the parts of it, to see which one it is",
+_RANKS = 3  # that steps are compared of
+_COMMANDS = {
+    "self": "report",
+    "dominant": "stats --tree",
+    "wait": "view",
+    "slow": "view",
+    **dict.fromkeys(("warm-up", "jump", "trend", "levels", "rare"), "steps"),
+    **dict.fromkeys(("period", "sawtooth", "modes", "cancel"), "report"),
 }
+_LARGEST = ("dominant", "self")  # findings that every program has
 
 
-@dataclass(frozen=True)
-class Found:
-    """The findings of a recording, and what they were found in; None: it has no such thing."""
+class Analysis:
+    """A recording's headline and findings.
 
-    findings: list[Finding]
-    stats: Stats
-    steps: Steps | None = None
-    modules: Modules | None = None
-
-
-def find(recording: Recording, step: str | None = None) -> list[Finding]:
-    """The findings of a recording: what is missing from it, then the rank that holds the others up,
-    then the others by what they cost, then what cannot be told.
-
-    Raises:
-        ValueError: no range is called as `step` says.
-    """
-    return look(recording, step).findings
-
-
-def look(recording: Recording, step: str | None = None) -> Found:
-    """As `find`, with what was read for it.
-
-    Raises:
-        ValueError: no range is called as `step` says.
+    Attributes:
+        recording: what it is of.
+        stats: its statistics by name.
+        loop: what a step is, and where time goes; None: it has no closed ranges of the CPU.
+        headline: one line about the whole.
+        findings: what is missing from the recording, the rank that holds the others up, the others
+            by their cost, and what cannot be told.
+        checked: what was looked for.
+        parts: the phases of a typical step, or the parts of a run; None: it has no ranges.
     """
 
-    def read_steps() -> Steps | ValueError:
+    def __init__(self, recording: Recording, step: str | None = None) -> None:
+        self.recording = recording
+        self._step = step
+        self._ranks = sorted({p.rank for p in recording.processes if p.rank is not None})
+        self._single = _first_rank(recording, self._ranks)
+        self.loop: Loop | None
+        self.loop, self.stats = both(self._read_loop, recording.stats)
+        self.checked: list[str] = []
+        self.parts: Parts | None = None
+        self.headline = ""
+        self.findings = [self._with_next(one) for one in sorted(self._find(), key=_order)]
+        self.headline = self._processes() + self.headline
+
+    @property
+    def has_gpu_work(self) -> bool:
+        """Whether the recording has device ranges, kernels or copies."""
+        return any(map(gpu.is_gpu_work, self.stats.rows))
+
+    @property
+    def nothing_else(self) -> bool:
+        """Whether only what every program has was found: a largest part."""
+        return all(finding.kind in _LARGEST for finding in self.findings)
+
+    @cached_property
+    def steps(self) -> Steps | None:
+        """The steps by phase, on the CPU and the GPU; None: there are none."""
+        loop = self.loop if self._single is self.recording else None
         try:
-            return recording.steps(step)
-        except ValueError as error:
-            if step is not None:
-                raise
-            return error
+            return Steps(self.recording, self._step, loop=loop)
+        except ValueError:
+            return None
 
-    steps, stats = both(read_steps, recording.stats)
-    if isinstance(steps, ValueError):
-        said = f"cannot tell where steps spend their time: {steps}"
-        advice = (
-            "nvspan.torch.auto(...) or nvspan.step() mark the steps; --step names another range"
-            if has_events(recording)
-            else "record without --mode stats; --mode ring=64 bounds the file"
-        )
-        missing = Finding("no-steps", said, UNKNOWN, [], advice)
-        return Found([*_of_recorder(stats), *of_imports(recording, None), missing], stats)
-    modules = Modules(recording, steps=steps)
-    bound = limit(steps) if steps.typical.steps else None
-    across, waiting = of_ranks(recording, steps)
-    found = [
-        *_of_recorder(stats), *across, *of_imports(recording, steps),
-        *_of_limit(steps, bound), *_of_phase(steps, waiting), *_of_odd_steps(steps),
-        *_of_trend(steps), *_of_other(steps, bound), *_of_modules(modules),
-    ]  # fmt: skip
-    found.sort(key=_place)
-    return Found(found, stats, steps, modules)
+    @cached_property
+    def modules(self) -> Modules | None:
+        """The modules of the models; None: there are no steps."""
+        return None if self.steps is None else Modules(self.recording, steps=self.steps)
 
+    def _with_next(self, finding: Finding) -> Finding:
+        """The finding with a command that shows more of it, where it names nothing to do."""
+        command = _COMMANDS.get(finding.kind)
+        if finding.next or command is None:
+            return finding
+        return replace(finding, next=f"nvspan {command} {files_text(self.recording)}")
 
-def _place(finding: Finding) -> tuple[int, float]:
-    lead = {"losses": 0, "slow-rank": 1}.get(finding.kind, 2)
-    return 3 if finding.certainty == UNKNOWN else lead, -(finding.cost or 0.0)
+    def _read_loop(self) -> Loop | None:
+        if self._step is None and not has_events(self.recording):
+            return None
+        loop = read_loop(self._single, self._step)
+        return loop if loop.ranges else None
 
+    def _processes(self) -> str:
+        """What comes before the headline of several processes."""
+        count = len({(process.host, process.pid) for process in self.recording.processes})
+        if len(self._ranks) > 1:
+            return f"{len(self._ranks):,} ranks; rank {self._ranks[0]}: "
+        return f"{count:,} processes: " if count > 1 else ""
 
-def _of_recorder(stats: Stats) -> Iterator[Finding]:
-    lost = stats.lost + stats.overwritten
-    if lost or stats.gaps:
-        count = f"{lost} events are" if lost != 1 else "1 event is"
-        what = count if lost else "an unknown number of events is"
-        yield Finding(
-            "losses", f"{what} missing from the recording, so times and calls are too low",
-            MEASURED, [loss.reason for loss in stats.losses[:3]],
-            "the first lines of 'nvspan stats' say which, and of which threads",
-        )  # fmt: skip
-    for row in stats.rows:
-        spent = row.overhead / row.total if row.total else 0.0
-        whole = stats.last - stats.first
-        if spent > _OVERHEAD and row.total > _WARM_UP * whole:
-            name = label(row.domain, row.name)
-            calls = f"{duration(row.total)} in {row.calls} calls"
-            yield Finding(
-                "overhead", f"the recording itself is a part of what '{name}' takes", LIKELY,
-                [f"about {percent(spent)} of {calls}"],
-                "record fewer ranges within it: a lower level, or --domain",
-                spent * row.total / whole,
-            )  # fmt: skip
+    def _find(self) -> Iterator[Finding]:
+        yield from loss_findings(self.recording, self.stats)
+        if self.loop is None:
+            self.headline = headline.event_headline(self.recording, self.stats)
             return
+        self.parts = Parts(self.loop.tree)
+        if self.loop.choice is None:
+            yield from self._find_in_run(self.loop, self.parts)
+        elif self.loop.choice.overlapping:
+            yield from self._find_in_requests(self.loop, self.loop.choice, self.parts)
+        else:
+            yield from self._find_in_steps(self.loop, self.loop.choice)
+        if PROFILE_DOMAIN in self.recording._reader.domains():
+            self.checked.append("imports")
+            yield from import_findings(self.recording, self.stats, self.loop)
+        self.checked.append("recording cost")
+        yield from tiny_findings(self.recording, self.loop)
+
+    def _find_in_steps(self, loop: Loop, choice: Choice) -> Iterator[Finding]:
+        run = max(loop.span, 1)
+        effects: list[Effect] = _reader.variation(loop.tree.steps)
+        self.parts = parts = _typical_parts(loop, effects)
+        per_run = min(loop.tree.total / run, 1.0)
+        self.checked += ["waits", "time between steps", "warm-up", "jumps", "trends", "periods"]
+        self.checked += ["two modes", "rare slow steps"]
+        self.headline = headline.step_headline(loop, choice, parts, effects)
+        blamed = None
+        if len(self._ranks) >= _RANKS and self.steps is not None:
+            self.checked.append("ranks")
+            across, waiting = rank_findings(self.recording, self.steps)
+            yield from across
+            blamed = waiting.phase if waiting is not None else None
+        first, last = min(memoryview(loop.steps.start)), max(memoryview(loop.steps.end))
+        waits, explained = self._find_waits(loop, last - first)
+        yield from waits
+        largest = list(dominant_findings(parts, choice.unit, per_run, explained))
+        on_gpu = self.has_gpu_work and self.steps is not None
+        if on_gpu or blamed is not None:  # what a rank waits for another one is not its own
+            largest = [finding for finding in largest if finding.kind != "dominant"]
+        yield from largest
+        if on_gpu and self.steps is not None:
+            self.checked.append("GPU")
+            self.headline += headline.gpu_clause(self.steps)
+            yield from self._find_on_gpu(self.steps)
+        elif self.recording.has_gpu():
+            yield gpu.unknown_finding()
+        yield from change_findings(effects, parts, loop.steps.means, choice.unit, per_run)
+        if not any(effect.kind in LASTING for effect in effects):
+            yield from cancelling_findings(parts, choice.unit, per_run)
+        yield from stage_findings(loop.gaps, choice.unit, run)
+        yield from gap_change_findings(loop.gaps, loop.gaps.total / run)
+
+    def _find_in_requests(self, loop: Loop, choice: Choice, parts: Parts) -> Iterator[Finding]:
+        self.checked += [f"slow {choice.unit}s", "jumps", "trends"]
+        self.headline = headline.request_headline(loop, choice, parts)
+        yield from dominant_findings(parts, choice.unit, 1.0)
+        yield from slow_findings(parts, loop.steps.means, choice.unit)
+        effects = [e for e in _reader.variation(parts.tree.steps) if e.kind in LASTING]
+        yield from change_findings(effects, parts, loop.steps.means, choice.unit, 1.0)
+
+    def _find_in_run(self, loop: Loop, parts: Parts) -> Iterator[Finding]:
+        self.checked.append("waits")
+        self.headline = headline.run_headline(loop)
+        run = max(loop.span, 1)
+        waits, explained = self._find_waits(loop, run)
+        yield from waits
+        largest = next(iter(loop.self_times), None)
+        if largest is not None and largest.name not in explained:
+            yield from self_finding(parts, largest, run)
+            explained.add(largest.name)
+        yield from dominant_findings(parts, "run", min(parts.tree.total / run, 1.0), explained)
+
+    def _find_waits(self, loop: Loop, span: int) -> tuple[list[Finding], set[str]]:
+        """Waits, and the names of the ranges that these, or findings about tiny ones, explain."""
+        waits = large_waits(loop.waits, span)
+        names = {row.name for row in costly_tiny(self.recording, loop)}
+        names |= {wait.name for wait in waits}
+        return list(wait_findings(waits, loop.thread_name, span, max(loop.span, 1))), names
+
+    def _find_on_gpu(self, steps: Steps) -> Iterator[Finding]:
+        if steps.typical.steps:
+            yield from gpu.bound_findings(steps, files_text(self.recording))
+            yield from gpu.unnamed_findings(steps)
+        if self.modules is not None and self.modules.has_gpu:
+            yield from gpu.module_findings(self.modules)
+
+    @property
+    def next(self) -> str:
+        """What to type where nothing, or nothing else, was found; empty where something was."""
+        if not has_events(self.recording):
+            return "record with --mode ring=64 to see steps; it bounds the file as well"
+        if self.loop is None and not self.stats.rows:
+            return "nvspan record --profile script.py    record function calls as ranges"
+        if self.loop is None or not self.nothing_else:
+            return ""
+        files = files_text(self.recording)
+        old = "OLD.nvspan" if files.endswith(".nvspan") and " " not in files else "OLD... --"
+        return f"nvspan diff {old} {files}    compare with an earlier run"
 
 
-def _of_limit(steps: Steps, found: dict[str, Any] | None) -> Iterator[Finding]:
-    if found is None:
-        return
-    bound = found["bound"]
-    if bound is None:
-        advice = "auto(..., device=True), annotate(device=True) or 'nvspan nsys' record the GPU"
-        yield Finding("bound-unknown", found["text"], UNKNOWN, [], "" if steps.has_work else advice)
-        return
-    certainty = LIKELY if steps.of_device_ranges and bound in ("launch", "cpu") else MEASURED
-    head, _, rest = found["text"].partition(": ")
-    text = f"the typical step of {duration(steps.typical.duration)} is {head}"
-    idle = found["idle"]
-    cost = max(idle, 1 - idle) if bound in ("gpu", "launch") else idle
-    evidence, advice = rest.split("; "), _ADVICE[bound]
-    work = steps.typical.gpu
-    most = max(work, key=work.__getitem__)
-    if bound == "gpu" and most == COMMUNICATION:
-        evidence.append(f"{duration(work[most])} of it are {most}")
-        advice = "'nvspan ranks' shows how much of that is waiting, and for which rank"
-    yield Finding(f"bound-{bound}", text, certainty, evidence, advice, cost)
+def analyze(recording: Recording, step: str | None = None) -> Analysis:
+    """What stands out in a recording; `step` is a pattern of the ranges that are steps.
 
-
-def _of_phase(steps: Steps, waiting: Waiting | None) -> Iterator[Finding]:
-    """The phase that takes most of the step, where it is not known what the GPU did meanwhile.
-
-    What a rank waits for another one belongs to the other one.
+    Raises:
+        ValueError: no range is called as `step` says.
     """
-    typical = steps.typical
-    if steps.has_work or not typical.duration:
-        return
-    times = dict(typical.cpu)
-    if waiting is not None:
-        times[waiting.phase] -= waiting.ns
-    phase, spent = max(times.items(), key=lambda item: item[1])
-    part = spent / typical.duration
-    if phase != OTHER and part > _MOST:
-        yield Finding(
-            "phase", f"'{printable(phase)}' takes {percent(part)} of the typical step",
-            MEASURED, [f"{duration(spent)} of {duration(typical.duration)}"],
-            _ADVICE["data" if phase == "data wait" else "cpu"], part,
-        )  # fmt: skip
+    return Analysis(recording, step)
 
 
-def _of_odd_steps(steps: Steps) -> Iterator[Finding]:
-    usual = steps.typical.duration
-    whole = 0
-    for kind, state, least in (
-        ("warm-up", "warm-up", _WARM_UP),
-        ("outliers", "outlier", _OUTLIERS),
-    ):
-        places = steps.places([state])
-        durations = steps["duration"]
-        whole = whole or (sum(durations) if places else 0)
-        over = sum(durations[place] - usual for place in places)
-        if not places or not usual or over < least * whole:
-            continue
-        many = f"{len(places)} steps" if len(places) > 1 else "1 step"
-        if kind == "warm-up":
-            many = f"the first {many}" if len(places) > 1 else "the first step"
-        usually = "the typical one" if len(places) == 1 else "as many typical ones"
-        text = f"{many} took {duration(over)} more than {usually}"
-        evidence = [
-            f"that is {percent(over / whole)} of the time of all {len(steps)} steps",
-            *_phases_of(steps, places),
-        ]
-        if kind == "outliers":
-            evidence.append(_which(steps, places))
-            if every := _period(places):
-                evidence.append(f"they come every {every} steps")
-        yield Finding(kind, text, MEASURED, evidence, cost=over / whole)
+def _typical_parts(loop: Loop, effects: list[Effect]) -> Parts:
+    """The parts of the steps without warm-up and, where the others are alike, rare slow ones."""
+    is_mixed = any(effect.kind in ("period", "sawtooth", "modes") for effect in effects)
+    left_out = ("warm_up",) if is_mixed else ("warm_up", "rare")
+    odd = {index for effect in effects if effect.kind in left_out for index in effect.high}
+    if not odd:
+        return Parts(loop.tree)
+    typical = [index for index in range(len(memoryview(loop.tree.steps))) if index not in odd]
+    return Parts(loop.tree, loop.steps.means(typical, typical), len(typical))
 
 
-def _phases_of(steps: Steps, places: list[int]) -> list[str]:
-    sums = {phase: sum(differences(steps, phase, places)) for phase in steps.phases}
-    longest = sorted(sums.items(), key=lambda item: -item[1])[:3]
-    said = [f"{duration(ns)} in '{printable(phase)}'" for phase, ns in longest if ns > 0]
-    return [f"of it {', '.join(said)}"] if said else []
+def _order(finding: Finding) -> tuple[int, float]:
+    lead = {"losses": 0, "slow-rank": 1, "self": 2}.get(finding.kind, 3)
+    return 4 if finding.certainty == UNKNOWN else lead, -(finding.cost or 0.0)
 
 
-def _which(steps: Steps, places: list[int]) -> str:
-    numbers, has_number = steps["number"], steps["has_number"]
-    named = [str(numbers[place] if has_number[place] else place) for place in places[:8]]
-    more = f" and {len(places) - 8} more" if len(places) > 8 else ""
-    return f"{'steps' if len(places) > 1 else 'step'} {', '.join(named)}{more}"
-
-
-def _period(places: list[int]) -> int | None:
-    """The distance of steps that come at regular intervals, if these do."""
-    gaps = {b - a for a, b in pairwise(places)}
-    return gaps.pop() if len(places) >= 3 and len(gaps) == 1 and min(gaps) > 1 else None
-
-
-def _of_trend(steps: Steps) -> Iterator[Finding]:
-    kept = steps["duration"].tolist()
-    if steps.typical.warm_up:
-        states = steps["state"].tolist()
-        kept = [duration for duration, state in zip(kept, states, strict=True) if state != 1]
-    if len(kept) < _TREND_STEPS:
-        return
-    sure = _rank_trend(kept[:: max(len(kept) // 2000, 1)])
-    if sure < _TREND_SURE or len(set(steps["thread"])) > 1:
-        return
-    third = len(kept) // 3
-    before, after = median(kept[:third]), median(kept[-third:])
-    change = after / before - 1 if before else 0.0
-    if abs(change) < _TREND:
-        return
-    way = "slower" if change > 0 else "faster"
-    evidence = [
-        f"the median goes from {duration(before)} in the first third to {duration(after)} in the "
-        f"last ({percent(change, '+')}), {sure:.1f} deviations from chance"
-    ]
-    changes = {phase: _thirds(steps, phase) for phase in steps.phases}
-    phase, most = max(changes.items(), key=lambda item: item[1] * (1 if change > 0 else -1))
-    if abs(most) > abs(after - before) / 2:
-        evidence.append(
-            f"'{printable(phase)}' takes {duration(abs(most))} {'more' if most > 0 else 'less'}"
-        )
-    yield Finding(
-        "trend", f"steps become {way} in the course of the recording", MEASURED, evidence,
-        cost=abs(after - before) / (after + before),
-    )  # fmt: skip
-
-
-def _thirds(steps: Steps, phase: str) -> float:
-    """How much longer a phase takes in the last third of the steps than in the first."""
-    pairs = zip(steps[f"cpu.{phase}"].tolist(), steps["state"].tolist(), strict=True)
-    kept = [spent for spent, state in pairs if state != 1]
-    return median(kept[-(len(kept) // 3) :]) - median(kept[: len(kept) // 3])
-
-
-def _rank_trend(values: list[int]) -> float:
-    """How far the correlation of ranks and places is from chance, in standard deviations."""
-    count = len(values)
-    order = sorted(range(count), key=values.__getitem__)
-    distance = sum((place - rank) ** 2 for rank, place in enumerate(order))
-    correlation = 1 - 6 * distance / (count * (count * count - 1))
-    return float(abs(correlation) * (count - 1) ** 0.5)
-
-
-def _of_other(steps: Steps, found: dict[str, Any] | None) -> Iterator[Finding]:
-    typical = steps.typical
-    # Where a step takes as long as the GPU does, the CPU is in no phase because it waits.
-    of_gpu = found is not None and found["bound"] == "gpu"
-    spent = typical["gpu" if of_gpu else "cpu"][OTHER]
-    part = spent / typical.duration if typical.duration else 0.0
-    if part > _OTHER and len(steps.phases) > 1:
-        yield Finding(
-            "other", f"{percent(part)} of the typical step is in no phase", MEASURED,
-            [f"{duration(spent)} of {duration(typical.duration)}" + " of the GPU" * of_gpu],
-            "put a range around it, and give it with --phases, to see what it is", part,
-        )  # fmt: skip
-
-
-def _of_modules(modules: Modules) -> Iterator[Finding]:
-    rows = modules.rows(fold=False)
-    levels = [row["level"] for row in rows[1:]] + [0]
-    leaves = [row for row, below in zip(rows, levels, strict=False) if below <= row["level"] != 0]
-    if leaves:
-        top = max(leaves, key=lambda row: row["share"])
-        if top["share"] >= _LARGE:
-            unit = "of the GPU's time in a step" if modules.has_gpu else "of the step"
-            yield Finding(
-                "module", f"'{printable(top['path'])}' takes {percent(top['share'])} {unit}",
-                MEASURED, [_times(top, modules)], cost=top["share"],
-            )  # fmt: skip
-    for model in modules.models:
-        yield from _odd_blocks(model, modules)
-
-
-def _times(row: dict[str, Any], modules: Modules) -> str:
-    kind = "gpu" if modules.has_gpu else "cpu"
-    parts = [f"{way} {duration(row[f'{way}_{kind}'] / (modules.steps or 1))}"
-             for way in ("forward", "backward") if row[f"{way}_{kind}"] is not None]  # fmt: skip
-    return f"{' and '.join(parts)} {'a step' if modules.steps else 'in all'}"
-
-
-def _odd_blocks(module: Module, modules: Modules) -> Iterator[Finding]:
-    blocks = [child for child in module.children if child.name.isdecimal() and child.children]
-    times = [_spent(block, modules.has_gpu) for block in blocks]
-    if len(blocks) >= _BLOCKS and (usual := median(times)):
-        for block, time in zip(blocks, times, strict=True):
-            if time > _ODD_BLOCK * usual:
-                yield Finding(
-                    "block", f"'{printable(block.path)}' takes {time / usual:.1f} times as long as "
-                    "its like", MEASURED,
-                    [f"{duration(time)}, the median of {len(blocks)} is {duration(usual)}"],
-                    cost=(time - usual) / modules.span if modules.span else None,
-                )  # fmt: skip
-    for child in module.children:
-        yield from _odd_blocks(child, modules)
-
-
-def _spent(module: Module, has_gpu: bool) -> float:
-    times = (
-        (module.forward_gpu, module.backward_gpu)
-        if has_gpu
-        else (module.forward_cpu, module.backward_cpu)
-    )
-    return sum(time or 0.0 for time in times)
+def _first_rank(recording: Recording, ranks: list[int]) -> Recording:
+    """The part of a job that its first rank recorded; another recording is whole."""
+    if len(ranks) < 2:
+        return recording
+    processes = recording.processes
+    owners = memoryview(recording.threads["process"]).tolist()
+    threads = [row for row, owner in enumerate(owners) if processes[owner].rank == ranks[0]]
+    return recording.filter(threads=threads)

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from nvspan.answers import findings, modules, steps
+from nvspan.answers import modules, steps
+from nvspan.answers.explain import explanation
 from nvspan.answers.finding import Finding
-from nvspan.recording import Recording
+from nvspan.answers.findings import Analysis
 from nvspan.recording.modules import TIMES, Modules, row_title
 from nvspan.recording.steps import Steps
 from nvspan.report.text import printable
@@ -17,23 +18,27 @@ from nvspan.report.text import printable
 BARS = 300
 
 
-def sections(recording: Recording, found: findings.Found | None = None) -> dict[str, Any]:
-    """What stands on top of the page. Keys are absent where a recording holds no such thing.
-
-    `found` is what `findings.look` has found in it, where that is known.
-    """
-    found = found or findings.look(recording)
-    held: dict[str, Any] = {"findings": _findings(found.findings)}
-    if found.steps is not None:
-        held["steps"] = _steps(found.steps)
-    if found.modules is not None and found.modules.models:
-        held["modules"] = _modules(found.modules)
+def sections(analysis: Analysis) -> dict[str, Any]:
+    """The top of the page. Keys are absent where a recording holds no such thing."""
+    said = explanation(analysis)
+    held: dict[str, Any] = {
+        "headline": printable(said.headline),
+        "findings": _findings(said.findings),
+        "nothing": f"{said.nothing}. Checked: {', '.join(said.checked)}." if said.nothing else "",
+    }
+    loop = analysis.loop
+    if loop is not None and loop.choice is None:
+        held["flame_first"] = True
+    elif analysis.steps is not None:
+        held["steps"] = _steps(analysis.steps)
+    if analysis.modules is not None and analysis.modules.models:
+        held["modules"] = _modules(analysis.modules)
     return held
 
 
 def _findings(found: Sequence[Finding]) -> list[dict[str, Any]]:
     return [
-        {"text": printable(one.text), "certainty": one.certainty, "advice": one.advice,
+        {"text": printable(one.text), "certainty": one.certainty, "next": one.next,
          "evidence": list(map(printable, one.evidence))}
         for one in found
     ]  # fmt: skip
@@ -59,7 +64,8 @@ def _steps(found: Steps) -> dict[str, Any]:
     typical = found.typical
     heads, cells = steps.typical_table(found)
     return {
-        "heading": steps.heading(found), "limit": steps.limit(found)["text"],
+        "heading": steps.heading(found),
+        "limit": steps.limit(found)["text"] if found.has_work else "",
         "phases": list(map(printable, found.phases)), "bars": bars, "each": each,
         "typical": typical.duration, "heads": heads, "cells": cells,
     }  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from nvspan._results import RecordedProcess
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
+from nvspan.answers.words import files_text
 from nvspan.recording import Recording
 from nvspan.recording.statistics import average, median
 from nvspan.recording.steps import Steps
@@ -27,7 +28,7 @@ class Waiting:
     ns: float
 
 
-def of_ranks(recording: Recording, steps: Steps) -> tuple[list[Finding], Waiting | None]:
+def rank_findings(recording: Recording, steps: Steps) -> tuple[list[Finding], Waiting | None]:
     """The ranks whose typical steps take longer, in which phases, and where the others wait.
 
     Where ranks wait for one another in each step, steps take as long on all of them: then those
@@ -47,7 +48,7 @@ def of_ranks(recording: Recording, steps: Steps) -> tuple[list[Finding], Waiting
         return [], None
     slow = {rank: mean for rank, mean in means.items() if mean > _SLOW * usual}
     if not slow:
-        return _waited_for(steps, processes, usual)
+        return _waited_for(steps, processes, usual, files_text(recording))
     listed = ", ".join(map(str, slow))
     are = f"ranks {listed} take" if len(slow) > 1 else f"rank {listed} takes"
     evidence = [
@@ -60,14 +61,14 @@ def of_ranks(recording: Recording, steps: Steps) -> tuple[list[Finding], Waiting
     found = Finding(
         "slow-rank", f"{are} {slow[worst] / usual:.1f} times as long for a step as the others",
         MEASURED, evidence,
-        f"look at its file alone: 'nvspan explain' of rank {worst}; 'nvspan stats --by rank'",
+        f"nvspan ranks {files_text(recording)}",
         1 - usual / slow[worst],
     )  # fmt: skip
     return [found], None
 
 
 def _waited_for(
-    steps: Steps, processes: list[RecordedProcess], usual: float
+    steps: Steps, processes: list[RecordedProcess], usual: float, files: str
 ) -> tuple[list[Finding], Waiting | None]:
     by_rank: dict[int, list[int]] = {}
     owners = zip(steps["process"].tolist(), steps["state"].tolist(), strict=True)
@@ -102,12 +103,11 @@ def _waited_for(
             f"median of {len(by_rank)} ranks is {duration(medians[longer])}",
             f"the others take {duration(less)} longer in '{printable(shorter)}', where they wait",
         ]
-    most, less, worst, _, phase = found[0]
+    most, less, _, _, phase = found[0]
     finding = Finding(
         "slow-rank", f"the other ranks wait for rank{'s' if many else ''} {listed}: "
         f"{duration(most)} of a step of {duration(usual)}", LIKELY, evidence,
-        f"which collectives they wait in, and what it costs: 'nvspan ranks'; rank {worst} alone: "
-        "'nvspan explain' of its file", min(most / usual, 1.0),
+        f"nvspan ranks {files}", min(most / usual, 1.0),
     )  # fmt: skip
     return [finding], Waiting(phase, less * (1 - len(found) / len(by_rank)))
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""``nvspan explain``: what stands out in a recording."""
+"""``nvspan explain``: what to fix first."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ import argparse
 from collections.abc import Sequence
 from functools import partial
 
-from nvspan.answers import explain, findings
+from nvspan.answers import explain
 from nvspan.answers.baseline import slower_than
 from nvspan.answers.compare import read_runs
+from nvspan.answers.explain import explanation
 from nvspan.answers.finding import Finding
+from nvspan.answers.findings import analyze
 from nvspan.cli.common.options import QUESTION
 from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.cli.common.reading import answer_of, emit, opened, selected_runs
 
 _DESCRIPTION = """\
-Says in plain words what stands out in a recording: what the steps wait for,
-warm-up, steps that differ, steps that become slower, slow ranks, imports, large
-and odd modules, and what the recording cannot tell; with --baseline also what
-became slower since earlier runs. Each finding has its evidence."""
+Lists what to fix first in a recording, with evidence and the next command: the
+largest phase, waits, steps that differ or slow down, time between steps, stages
+of the run, slow requests, what the GPU waits for, slow ranks, imports and the
+recording's own cost; with --baseline also what became slower since earlier runs."""
 
 
 def _baseline(parser: Parser, options: argparse.Namespace) -> list[Finding]:
-    """What became slower since the runs of --baseline."""
+    """Changes since the runs of --baseline."""
     sides = []
     for files in (options.baseline, options.files):
         runs = opened(parser, partial(read_runs, *files))
@@ -41,13 +43,12 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--json", dest="format", action="store_const", const="json", help="as --format json"
     )
-    parser.option("--baseline OLD", "say what became slower since these runs", nargs="+")
+    parser.option("--baseline OLD", "list what became slower since these runs", nargs="+")
     options = parser.parse_args(argv)
-    found = answer_of(parser, options, lambda recording: findings.find(recording, options.step))
-    if options.baseline:
-        found = [*_baseline(parser, options), *found]
+    analysis = answer_of(parser, options, lambda recording: analyze(recording, options.step))
+    said = explanation(analysis, _baseline(parser, options) if options.baseline else ())
     if options.format == "json":
-        return emit(explain.as_json(found))
+        return emit(explain.as_json(said))
     if options.format == "csv":
-        return emit(explain.csv(found, options.escape_formulas))
-    return emit(explain.render(found, options.format))
+        return emit(explain.csv(said, options.escape_formulas))
+    return emit(explain.render(said, options.format))

@@ -36,7 +36,7 @@ each process; then prints a table of the ranges. What follows the script, the mo
 belongs to the program, and so do its output and exit code."""
 
 _MB = 1_000_000
-_MOST_ROWS = 50
+_MAX_FINDINGS, _MAX_FILES = 3, 2
 _MOST_SUMMARIZED = 500 * _MB  # some two seconds of a core
 
 
@@ -89,17 +89,19 @@ def _parser() -> Parser:
 
 
 def _show(recording: nvspan.Recording) -> None:
-    """The table on standard error: in colors, and as wide as it is, where that is a terminal."""
+    """Headline, first findings and a table, on standard error."""
+    from nvspan.answers import explain
+    from nvspan.answers.findings import analyze
+    from nvspan.answers.overview import overview
     from nvspan.report.narrow import width_of
-    from nvspan.report.render import plain, rich_table
     from nvspan.report.summary import Summary
 
-    summary = Summary(recording, most=_MOST_ROWS)
-    if sys.stderr.isatty() and summary.rows and rich_table(summary, sys.stderr, _MOST_ROWS):
-        return
-    text = "no NVTX ranges were recorded"
-    if summary.rows or summary.notes:
-        text = plain(summary, _MOST_ROWS, width_of(sys.stderr))
+    analysis = analyze(recording)
+    said = explain.render(explain.explanation(analysis), most=_MAX_FINDINGS)
+    table = overview(analysis, width_of(sys.stderr))
+    notes = [note for note in Summary(recording, stats=analysis.stats).notes
+             if not note.startswith("unclosed:")]  # fmt: skip
+    text = "\n".join([said, *([f"\n{table}"] if table else []), *notes])
     sys.stderr.write(text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
 
 
@@ -117,7 +119,7 @@ def _how_to_record(program: Sequence[str], options: argparse.Namespace) -> str:
 
 
 def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str]) -> None:
-    """The table, what kept ranges out of it if it has none, and the files."""
+    """What the recording shows, what kept ranges out of it, the files and the next command."""
     from nvspan.recording.time_text import duration
 
     if not paths:
@@ -138,8 +140,26 @@ def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str
                 _say(_how_to_record(program, options))
     except (OSError, ValueError) as error:
         _say(str(error))
-    for path in paths:
-        print(f"nvspan: recorded into {plain_text(path)}", file=sys.stderr)
+    shown = [_short_path(path) for path in paths]
+    for path, name in zip(paths, shown, strict=True):
+        print(f"saved  {plain_text(name)}  {_size_text(path)}", file=sys.stderr)
+    files = " ".join(map(shlex.quote, shown)) if len(shown) <= _MAX_FILES else "FILES"
+    print(f"next   nvspan explain {plain_text(files)}", file=sys.stderr)
+
+
+def _short_path(path: str) -> str:
+    """The path from the current directory, if it is below it."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith(os.pardir) else relative
+
+
+def _size_text(path: str) -> str:
+    size = float(os.path.getsize(path)) if os.path.exists(path) else 0.0
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
 
 
 def _write_summaries(asked: bool | None, template: str, mode: str, paths: list[str]) -> None:

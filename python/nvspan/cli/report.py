@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nvspan.answers import findings
+from nvspan.answers.findings import analyze
 from nvspan.answers.page import sections
 from nvspan.cli.common import many
 from nvspan.cli.common.options import FILES, RANKS, SELECTION
@@ -24,7 +24,7 @@ from nvspan.report import emptiness, page
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
-Writes one HTML page about recordings: what stands out, the steps as bars, the
+Writes one HTML page about recordings: headline and findings, the steps as bars, the
 modules of the model, a timeline that zooms, a flame graph, every range in a
 table to sort and search, and what was lost. The page is self-contained and loads nothing."""
 
@@ -42,14 +42,14 @@ def main(argv: Sequence[str]) -> int:
     refuse_to_replace(parser, output, options.files, "one of the recordings to read")
     recording = selected(open_recording(parser, options.files), options)
     with Progress("writing the report") as progress:
-        found = findings.look(recording)
+        analysis = analyze(recording)
         progress(0.4)
         text = page.html(
             recording,
             options.title,
-            answers=sections(recording, found),
-            steps=found.steps,
-            stats=found.stats,
+            answers=sections(analysis),
+            steps=analysis.steps,
+            stats=analysis.stats,
         )
         progress(0.9)
         write_text(parser, output, text)

@@ -11,4 +11,5 @@ def prepared(command):
         unpack("slow", "before.nvspan")
     if command.startswith("nvspan diff"):
         unpack("fixed", "after.nvspan")
-    return command
+    # How steady the steps are depends on the machine: the report of a run is not compared.
+    return f"{command} " if command.startswith("nvspan record -o before") else command

@@ -18,3 +18,8 @@ def train():
 
 def train_one_epoch():
     pass
+
+
+def prepared(command):
+    """How steady the steps are depends on the machine: the report of a run is not compared."""
+    return f"{command} " if command.startswith("nvspan record -o run.nvspan examples") else command

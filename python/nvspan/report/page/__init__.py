@@ -43,7 +43,7 @@ def html(
     Args:
         recording: what it is about.
         title: the heading; None: the names of the files.
-        answers: what `nvspan.answers.page.sections` found.
+        answers: the sections of `nvspan.answers.page`.
         steps: of the recording, where they are known.
         stats: of the recording, by name, where they are known.
         size: how much of the recording the page holds.
@@ -86,10 +86,14 @@ def html(
     return "".join((head, style, middle, as_json(held), before, script("page"), end))
 
 
-def cell(recording: Recording) -> str:
+def cell(recording: Recording, answers: dict[str, Any], steps: Steps | None, stats: Stats) -> str:
     """The page in an iframe, for ``_repr_html_``: it loads nothing, and its scripts reach only the
-    page."""
-    text = html(recording, size=data.CELL).replace("&", "&amp;").replace('"', "&quot;")
+    page. The arguments are those of `html`."""
+    text = (
+        html(recording, answers=answers, steps=steps, stats=stats, size=data.CELL)
+        .replace("&", "&amp;")
+        .replace('"', "&quot;")
+    )
     return (
         '<iframe title="nvspan recording" sandbox="allow-scripts" '
         f'style="width: 100%; height: 720px; border: 0" srcdoc="{text}"></iframe>'

@@ -1,32 +1,36 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
-// What stands on top of the page: what stands out, the steps as bars, the modules.
+// The top of the page: headline, findings, the steps as bars, the modules.
 import { add, percentText, shape, timeText } from "./format.js";
 
 /**
- * @typedef {{text: string, certainty: string, advice: string, evidence: string[]}} Finding
+ * @typedef {{text: string, certainty: string, next: string, evidence: string[]}} Finding
  * @typedef {{heading: string, limit: string, phases: string[], bars: [string, number, number[], number, number][],
  *   each: number, typical: number, heads: string[], cells: string[][]}} StepData
  * @typedef {{heading: string, heads: string[], times: number,
  *   rows: [number, string, number, ...(number | null)[]][]}} ModuleData
- * @typedef {{findings?: Finding[], steps?: StepData, modules?: ModuleData}} Answers
+ * @typedef {{headline?: string, findings?: Finding[], nothing?: string, flame_first?: boolean,
+ *   steps?: StepData, modules?: ModuleData}} Answers
  */
 
 const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
-/** @param {Finding[]} findings */
-function showFindings(findings) {
-  byId("stands-out").hidden = !findings.length;
+/** @param {Answers} answers */
+function showFindings({ headline = "", findings = [], nothing = "" }) {
+  byId("headline").textContent = headline;
+  byId("headline").hidden = !headline;
+  byId("stands-out").hidden = !findings.length && !nothing;
+  byId("nothing").textContent = nothing;
   for (const finding of findings) {
     const item = add(byId("findings"), "li");
-    const sure = finding.certainty === "cannot tell" ? "" : ` (${finding.certainty})`;
+    const certainty = finding.certainty === "likely" ? " (likely)" : "";
     add(item, "b", "", finding.text.charAt(0).toUpperCase() + finding.text.slice(1));
-    add(item, "span", "soft", sure);
+    add(item, "span", "soft", certainty);
     if (finding.evidence.length) {
       const list = add(item, "ul");
       for (const line of finding.evidence) add(list, "li", "", line);
     }
-    if (finding.advice) add(item, "div", "", "Try: " + finding.advice);
+    if (finding.next) add(item, "div", "", "Next: " + finding.next);
   }
 }
 
@@ -111,7 +115,8 @@ function showModules(modules) {
  * @param {(phase: string) => string} colorOf
  */
 export function showAnswers(answers, show, colorOf) {
-  showFindings(answers.findings || []);
+  showFindings(answers);
+  if (answers.flame_first) byId("timeline-heading").before(byId("icicle-heading"), byId("icicle"));
   if (answers.steps) showSteps(answers.steps, show, colorOf);
   if (answers.modules) showModules(answers.modules);
 }

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""How steps differ from one another: warm-up, jumps, trends, periods, modes, rare slow steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+from nvspan import _reader
+from nvspan._results.loops import LoopMeans
+from nvspan._results.variation import Effect
+from nvspan.answers.difference import difference
+from nvspan.answers.finding import Finding
+from nvspan.answers.parts import Parts
+from nvspan.answers.words import ordinal, quoted
+from nvspan.recording.time_text import counted, duration, percent
+
+Indices: TypeAlias = "Sequence[int] | memoryview[int]"
+# Compares the steps at the first indices with those at the second.
+Means: TypeAlias = "Callable[[Indices, Indices], LoopMeans]"
+LASTING = ("jump", "trend", "levels")  # effects that change the steps for good, or for a stretch
+_MIN_COST = 0.02  # of an effect, for the order of findings
+_WARM_UP = 0.01  # of the steps' time
+_CANCELLING = 0.1  # of the steps' time, for a part to be looked at
+_NEARBY = 5  # steps between the jump of a step and that of the part that causes it
+_MAX_STRETCHES, _MAX_STEPS, _MAX_FACTOR = 6, 6, 2.0
+
+
+def change_findings(
+    effects: Sequence[Effect], parts: Parts, means: Means, unit: str, per_run: float
+) -> Iterator[Finding]:
+    """A finding for each effect that is worth one; `means` compares two sets of steps."""
+    series = memoryview(parts.tree.steps)
+    for effect in effects:
+        compared = means(effect.high, effect.low)
+        rare = min(len(effect.high), len(effect.low))
+        cost = effect.size * rare / max(parts.tree.total, 1)
+        if effect.kind == "warm_up" and cost < _WARM_UP:
+            continue
+        at = _jump_index(effect, parts, compared)
+        yield Finding(
+            effect.kind.replace("_", "-"),
+            _sentence(effect, unit, len(series), at),
+            evidence=[*_details(effect, unit, parts.tree.total), *difference(parts, compared)],
+            cost=max(cost, _MIN_COST) * per_run,
+        )
+
+
+def _sentence(effect: Effect, unit: str, count: int, at: int) -> str:
+    slow, usual = duration(effect.high_time), duration(effect.low_time)
+    many = len(effect.high)
+    if effect.kind == "warm_up":
+        if many == 1:
+            return f"the first {unit} takes {slow}, the others {usual}"
+        return f"the first {many} {unit}s take {slow}, the others {usual}"
+    if effect.kind == "jump":
+        way = "slower" if effect.rises else "faster"
+        return f"{unit}s become {way} at {unit} {at}: {_from_to(effect)}"
+    if effect.kind == "trend":
+        way = "slow down" if effect.rises else "speed up"
+        return f"{unit}s {way} {_factor(effect)}: {_from_to(effect)}"
+    if effect.kind == "levels":
+        return f"{unit}s slow down and recover: {slow} in slow stretches, {usual} in the others"
+    if effect.kind == "period":
+        if effect.slow_in_period == 1:
+            return f"every {ordinal(effect.period or 1)} {unit} takes {slow}, the others {usual}"
+        slow_ones = f"{effect.slow_in_period} of every {effect.period} {unit}s"
+        return f"{slow_ones} take {slow}, the others {usual}"
+    if effect.kind == "sawtooth":
+        way = "rise" if effect.rises else "fall"
+        low, high = (usual, slow) if effect.rises else (slow, usual)
+        back = f"{way} from {low} to {high} and start over"
+        return f"{unit} times {back} every {effect.period} {unit}s"
+    if effect.kind == "modes":
+        part = percent(many / count)
+        return f"two modes: {part} of the {unit}s take {slow}, the others {usual}"
+    take = "takes" if many == 1 else "take"
+    factor = effect.high_time / effect.low_time
+    return (
+        f"{many} of {counted(count, unit)} {take} {factor:.1f} times as long as the others: "
+        f"{slow}, {usual}"
+    )
+
+
+def _from_to(effect: Effect) -> str:
+    times = effect.low_time, effect.high_time
+    before, after = times if effect.rises else times[::-1]
+    if effect.kind == "jump":
+        return f"{duration(before)} before, {duration(after)} after"
+    return f"{duration(before)} in the first quarter, {duration(after)} in the last"
+
+
+def _factor(effect: Effect) -> str:
+    factor = effect.high_time / effect.low_time
+    if factor >= _MAX_FACTOR:
+        return f"{factor:.1f} times"
+    change = factor - 1 if effect.rises else 1 - 1 / factor
+    return f"by {percent(change)}"
+
+
+def _details(effect: Effect, unit: str, total: int) -> Iterator[str]:
+    if effect.stretches is not None:
+        shown = [
+            f"{stretch.first} to {stretch.last} {duration(stretch.time)}"
+            for stretch in effect.stretches[:_MAX_STRETCHES]
+        ]
+        more = len(effect.stretches) - _MAX_STRETCHES
+        yield f"{unit}s {', '.join(shown)}" + (f" and {more} more" if more > 0 else "")
+    if effect.kind == "rare":
+        numbers = ", ".join(map(str, effect.high[:_MAX_STEPS].tolist()))
+        more = len(effect.high) - _MAX_STEPS
+        which = f"{unit}{'s' * (len(effect.high) > 1)} {numbers}"
+        yield which + (f" and {more} more" if more > 0 else "")
+        if effect.extra is not None:
+            yield f"they add {percent(effect.extra / total)} to the time of all {unit}s"
+    if effect.every is not None:
+        yield f"about every {effect.every} {unit}s"
+
+
+def _jump_index(effect: Effect, parts: Parts, compared: LoopMeans) -> int:
+    """Where steps jump: where the part that causes it does, as it has less noise."""
+    if effect.at is None:
+        return 0
+    gains = [
+        (pair[0] - pair[1], index)
+        for index in parts.children()
+        if (pair := compared.parts[index]) is not None
+    ]
+    gain, index = max(gains, default=(0.0, 0))
+    series = parts.series(index) if gains else None
+    if series is not None and gain >= effect.size / 2:
+        at = _reader.jump_index(series)
+        if abs(at - effect.at) <= _NEARBY:
+            return at
+    return effect.at
+
+
+def cancelling_findings(parts: Parts, unit: str, per_run: float) -> Iterator[Finding]:
+    """Two parts of which one grows as the other shrinks, while the step takes as long as before."""
+    large = [
+        index for index in parts.children()
+        if parts.series(index) is not None
+        and parts.tree.parts[index].total >= _CANCELLING * parts.tree.total
+    ]  # fmt: skip
+    series = [part for index in large if (part := parts.series(index)) is not None]
+    pair = _reader.cancelling(parts.tree.steps, series) if len(series) > 1 else None
+    if pair is not None:
+        up, down = (parts.name(large[index]) for index in (pair.grows, pair.shrinks))
+        total = parts.tree.total / len(memoryview(parts.tree.steps))
+        verbs = ("grows", "shrinks") if pair.over_time else ("varies", "varies the other way,")
+        text = (
+            f"{quoted(up)} {verbs[0]} from {duration(pair.grows_from)} to "
+            f"{duration(pair.grows_to)} while {quoted(down)} {verbs[1]} from "
+            f"{duration(pair.shrinks_from)} to {duration(pair.shrinks_to)}"
+        )
+        yield Finding(
+            "cancel",
+            text,
+            evidence=[f"the {unit} takes as long as before"],
+            cost=min((pair.grows_to - pair.grows_from) / total, 1.0) * per_run,
+        )

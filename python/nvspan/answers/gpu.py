@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the GPU waits for in a step, the modules that it takes time for, and time in no phase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from nvspan._results import StatsRow
+from nvspan.answers.dominant import TORCH_ADVICE, UNNAMED
+from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
+from nvspan.answers.steps import limit
+from nvspan.recording.modules import Module, Modules
+from nvspan.recording.opened import WORK_DOMAINS
+from nvspan.recording.statistics import median
+from nvspan.recording.steps import COMMUNICATION, OTHER, Steps
+from nvspan.recording.time_text import duration, percent
+from nvspan.report.text import printable
+
+_LARGE = 0.2  # of the GPU's time: a module
+_ODD_BLOCK, _BLOCKS = 1.5, 4  # times the median of so many blocks
+_NEXT = {
+    "data": TORCH_ADVICE,
+    "launch": "larger batches, torch.compile or CUDA graphs launch less for the same work",
+    "synchronising": "keep values on the GPU: .item(), .cpu(), .tolist() and printing a tensor "
+    "wait for it",
+    "gpu": "nvspan modules FILES",
+    "cpu": "put ranges around the parts of it",
+}
+_UNKNOWN_NEXT = "auto(..., device=True), annotate(device=True) or 'nvspan nsys' record the GPU"
+
+
+def is_gpu_work(row: StatsRow) -> bool:
+    """Whether the ranges of a row are device ranges, or kernels and copies of another tool."""
+    return row.kind == "device" or row.domain in WORK_DOMAINS
+
+
+def unknown_finding() -> Finding:
+    """That the process used a GPU, whose work was not recorded."""
+    text = "cannot tell what the GPU did: the program used CUDA, and no GPU work was recorded"
+    return Finding("bound-unknown", text, UNKNOWN, next=_UNKNOWN_NEXT)
+
+
+def bound_findings(steps: Steps, files: str) -> Iterator[Finding]:
+    """What the typical step waits for. `files` go into the next command."""
+    typical = steps.typical
+    found = limit(steps)
+    bound = found["bound"]
+    if bound is None:
+        yield Finding("bound-unknown", found["text"], UNKNOWN)
+        return
+    certainty = LIKELY if steps.of_device_ranges and bound in ("launch", "cpu") else MEASURED
+    idle = found["idle"]
+    cost = max(idle, 1 - idle) if bound in ("gpu", "launch") else idle
+    evidence = [line.strip() for line in found["text"].partition(": ")[2].split(";")]
+    advice = _NEXT[bound].replace("FILES", files)
+    largest = max(typical.gpu, key=typical.gpu.__getitem__)
+    if bound == "gpu" and largest == COMMUNICATION:
+        evidence.append(f"{duration(typical.gpu[largest])} of it are {largest}")
+        advice = f"nvspan ranks {files}"
+    yield Finding(f"bound-{bound}", _bound_text(steps, found), certainty, evidence, advice, cost)
+
+
+def _bound_text(steps: Steps, found: dict[str, Any]) -> str:
+    typical = steps.typical
+    idle = sum(typical.idle.values())
+    part = percent(found["idle"])
+    if found["bound"] == "gpu":
+        return f"GPU-bound: the GPU is busy for {percent(1 - found['idle'])} of the step"
+    phase, most = max(typical.idle.items(), key=lambda item: item[1])
+    if found["bound"] == "data":
+        share = percent(most / typical.duration)
+        return f"the GPU waits {duration(most)} per step for data ({share} of the step)"
+    if found["bound"] == "launch":
+        return (
+            f"launch-bound: the GPU waits {duration(idle)} per step for work ({part} of the step)"
+        )
+    if found["bound"] == "synchronising":
+        waits = f"{typical.wait_calls:.3g} times per step"
+        return f"the CPU waits for the GPU {waits}, and the GPU then {duration(idle)} for the CPU"
+    where = "outside any phase" if phase == OTHER else f"in '{printable(phase)}'"
+    return (
+        f"the GPU waits {duration(most)} per step for the CPU {where} "
+        f"({percent(most / typical.duration)} of the step)"
+    )
+
+
+def unnamed_findings(steps: Steps) -> Iterator[Finding]:
+    """The GPU's time outside any phase, where it is what limits the step."""
+    if limit(steps)["bound"] != "gpu" or not steps.typical.duration or len(steps.phases) < 2:
+        return
+    spent = steps.typical.gpu[OTHER]
+    part = spent / steps.typical.duration
+    if part > UNNAMED:
+        yield Finding(
+            "unnamed",
+            f"{percent(part)} of the step is GPU work launched outside any phase "
+            f"({duration(spent)} per step)",
+            next="put a range around its launch",
+            cost=min(part, 1.0),
+        )
+
+
+def module_findings(modules: Modules) -> Iterator[Finding]:
+    """The leaf module that takes most, and blocks that take longer than their siblings."""
+    rows = modules.rows(fold=False)
+    levels = [row["level"] for row in rows[1:]] + [0]
+    leaves = [row for row, below in zip(rows, levels, strict=False) if below <= row["level"] != 0]
+    if leaves:
+        top = max(leaves, key=lambda row: row["share"])
+        if top["share"] >= _LARGE:
+            yield Finding(
+                "module",
+                f"'{printable(top['path'])}' takes {percent(top['share'])} of the GPU's time in a "
+                "step",
+                evidence=[_times(top, modules)],
+                cost=top["share"],
+            )
+    for model in modules.models:
+        yield from _odd_blocks(model, modules)
+
+
+def _times(row: dict[str, Any], modules: Modules) -> str:
+    parts = [
+        f"{way} {duration(row[f'{way}_gpu'] / (modules.steps or 1))}"
+        for way in ("forward", "backward")
+        if row[f"{way}_gpu"] is not None
+    ]
+    return f"{' and '.join(parts)} {'per step' if modules.steps else 'in all'}"
+
+
+def _odd_blocks(module: Module, modules: Modules) -> Iterator[Finding]:
+    blocks = [child for child in module.children if child.name.isdecimal() and child.children]
+    times = [(block.forward_gpu or 0.0) + (block.backward_gpu or 0.0) for block in blocks]
+    if len(blocks) >= _BLOCKS and (usual := median(times)):
+        for block, time in zip(blocks, times, strict=True):
+            if time > _ODD_BLOCK * usual:
+                yield Finding(
+                    "odd",
+                    f"'{printable(block.path)}' takes {time / usual:.1f} times as long as the "
+                    f"median of its {len(blocks)} siblings",
+                    evidence=[f"{duration(time)}, the median is {duration(usual)}"],
+                    cost=(time - usual) / modules.span if modules.span else None,
+                )
+    for child in module.children:
+        yield from _odd_blocks(child, modules)

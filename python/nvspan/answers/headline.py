@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The first line of every answer: how many steps of what length, what they consist of, how steady
+they are, how much of the run is outside; of a recording without steps, what it holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+
+from nvspan._results.variation import Effect
+from nvspan.answers.parts import DIGITS, STEP, Parts
+from nvspan.answers.stages import stages_and_others
+from nvspan.answers.words import ordinal, plain_name, share
+from nvspan.loops.choosing import Choice
+from nvspan.loops.loop import Loop
+from nvspan.recording import Recording
+from nvspan.recording.label import label
+from nvspan.recording.losses import has_events
+from nvspan.recording.statistics import percentile
+from nvspan.recording.stats import Stats
+from nvspan.recording.steps import Steps
+from nvspan.recording.time_text import counted, duration, percent
+from nvspan.report.text import printable
+
+_MAX_PARTS, _MAX_PATH, _MAX_NAMES = 3, 2, 3
+_SMALL, _OUTSIDE = 0.02, 0.05  # of a step: a part that is left out, time outside that is said
+_NOTHING = 0.005  # of the run
+_FAMILY = 3  # numbered siblings that are said as one
+_MIN_STEADY = 5  # steps
+_STEADY = 0.25  # of the median, within which 90 % of the steps are
+
+
+def step_headline(loop: Loop, choice: Choice, parts: Parts, effects: Sequence[Effect]) -> str:
+    """Steps that follow one another."""
+    series = memoryview(parts.tree.steps).tolist()
+    growth = next((effect for effect in effects if effect.kind == "trend"), None)
+    text = f"{counted(choice.count, 'step')} of {duration(median(series))}"
+    if growth is not None:
+        times = growth.low_time, growth.high_time
+        before, after = times if growth.rises else times[::-1]
+        way = "growing" if growth.rises else "shrinking"
+        text += f", {way} from {duration(before)} to {duration(after)}"
+    inside = composition(parts)
+    clauses = [f"{text}: {inside}" if inside else text]
+    clauses += _steadiness(series, effects)
+    clauses += _outside(loop)
+    if choice.evaluation:
+        clauses.append(f"{choice.evaluation:,} more of that name belong to evaluation")
+    return "; ".join([*clauses, *_unclosed(loop)])
+
+
+def request_headline(loop: Loop, choice: Choice, parts: Parts) -> str:
+    """Steps that overlap."""
+    series = memoryview(parts.tree.steps).tolist()
+    p50, p90, p99 = (percentile(series, part) for part in (0.5, 0.9, 0.99))
+    starts, ends = memoryview(loop.steps.start), memoryview(loop.steps.end)
+    seconds = (max(ends) - min(starts)) / 1e9
+    text = (
+        f"{counted(choice.count, choice.unit)} of {duration(p50)} (p90 {duration(p90)}, "
+        f"p99 {duration(p99)})"
+    )
+    if inside := composition(parts):
+        text += f": {inside}"
+    rate = f"{choice.count / max(seconds, 1e-9):.3g} per second"
+    at_once = f"{loop.steps.mean_open:.1f} at once, at most {loop.steps.peak}"
+    return "; ".join([text, f"{at_once}; {rate}", *_unclosed(loop)])
+
+
+def run_headline(loop: Loop) -> str:
+    """Ranges without steps, by self time."""
+    largest = [row for row in loop.self_times[:_MAX_PARTS] if row.self > _SMALL * loop.span]
+    shares = [f"{plain_name(row.name)} {share(row.self, loop.span)}" for row in largest]
+    text = f"{duration(loop.span)} and no steps, {counted(loop.ranges, 'range')}"
+    if shares:
+        text += f"; self time: {', '.join(shares)}"
+    return "; ".join([text, *_unclosed(loop)])
+
+
+def composition(parts: Parts) -> str:
+    """The largest parts, each with the path of its largest ones, in shares of the whole."""
+    total = parts.total
+    clauses: list[tuple[float, str]] = []
+    for family in parts.families(STEP):
+        if len(family) >= _FAMILY:
+            time = sum(map(parts.time, family))
+            name = printable(parts.family_name(family[0]))
+            clauses.append((time, f"{len(family)} {name} {share(time, total)}"))
+            continue
+        for index in family:
+            inner = [_share_of(parts, inside) for inside in parts.largest_path(index)[:_MAX_PATH]]
+            text = _share_of(parts, index)
+            clauses.append((parts.time(index), f"{text} ({', '.join(inner)})" if inner else text))
+    clauses.sort(key=lambda clause: -clause[0])
+    shown = [text for time, text in clauses[:_MAX_PARTS] if time > _SMALL * total]
+    shown = shown or [text for _, text in clauses[:1]]
+    if shown and parts.unnamed >= _OUTSIDE * total:
+        shown.append(f"{share(parts.unnamed, total)} outside any phase")
+    return ", ".join(shown)
+
+
+def _share_of(parts: Parts, index: int) -> str:
+    return f"{plain_name(parts.name(index))} {share(parts.time(index), parts.total)}"
+
+
+def _steadiness(series: Sequence[int], effects: Sequence[Effect]) -> list[str]:
+    said = [text for effect in effects if (text := _shape(effect))]
+    if said or len(series) < _MIN_STEADY or any(effect.kind == "trend" for effect in effects):
+        return said
+    lead = any(effect.kind == "warm_up" for effect in effects)
+    odd = {index for e in effects if e.kind in ("warm_up", "rare") for index in e.high}
+    rest = [time for index, time in enumerate(series) if index not in odd]
+    low, middle, high = (percentile(rest, part) for part in (0.05, 0.5, 0.95))
+    after = " after warm-up" if lead else ""
+    if high - low > _STEADY * middle:
+        return [f"90% take {duration(low)} to {duration(high)}{after}"]
+    rare = any(effect.kind == "rare" for effect in effects)
+    return [f"steady{after}" + (" but for rare slow ones" if rare else "")]
+
+
+def _shape(effect: Effect) -> str:
+    if effect.kind == "jump":
+        return f"{'slower' if effect.rises else 'faster'} from step {effect.at} on"
+    if effect.kind == "period" and effect.slow_in_period == 1:
+        return f"every {ordinal(effect.period or 1)} is slow"
+    if effect.kind == "period":
+        return f"{effect.slow_in_period} of every {effect.period} are slow"
+    if effect.kind == "sawtooth":
+        return f"a sawtooth of {effect.period}"
+    return {"levels": "slow in stretches", "modes": "two modes"}.get(effect.kind, "")
+
+
+def _outside(loop: Loop) -> list[str]:
+    """How much of the run is outside of every step."""
+    gaps = loop.gaps
+    run = max(loop.span, 1)
+    if gaps.total < _NOTHING * run:
+        return []
+    _, others = stages_and_others(gaps)
+    named = [
+        f"{plain_name(part.name)} {share(part.total, run)}"
+        for part in others[:_MAX_PATH]
+        if part.total >= 0.01 * gaps.loop
+    ]
+    text = f"{share(gaps.total, run)} of the run is between steps"
+    return [f"{text} ({', '.join(named)})" if named else text]
+
+
+def _unclosed(loop: Loop) -> list[str]:
+    return [f"{counted(loop.unclosed, 'range')} still open"] if loop.unclosed else []
+
+
+def gpu_clause(steps: Steps) -> str:
+    """How much of a step the GPU is busy."""
+    typical = steps.typical
+    return f"; GPU busy {share(typical.busy, typical.duration)}" if typical.duration else ""
+
+
+def event_headline(recording: Recording, stats: Stats) -> str:
+    """A recording without closed ranges of the CPU: device ranges, open ranges, marks, totals."""
+    rows = [row for row in stats.rows if row.calls]
+    if rows:
+        kind = "device range" if has_events(recording) else "range"
+        calls = sum(row.calls for row in rows)
+        times = {label(row.domain, row.name, row.backward): row.total for row in rows}
+        whole = max(stats.whole, _recorded(recording), 1)
+        names = ", ".join(
+            f"{plain_name(name)} {percent(min(time / whole, 1.0))}"
+            for name, time in sorted(times.items(), key=lambda item: -item[1])[:_MAX_PARTS]
+        )
+        totals = "" if has_events(recording) else " (totals only: --mode stats)"
+        return f"{counted(calls, kind)} in {duration(whole)}{totals}: {names}"
+    if unclosed := sum(row.unclosed for row in stats.rows):
+        names = _names({label(row.domain, row.name): row.unclosed for row in stats.rows})
+        return f"no range ended, {counted(unclosed, 'range')} still open: {names}"
+    if marks := sum(mark.calls for mark in stats.marks):
+        counts: Counter[str] = Counter()
+        for mark in stats.marks:
+            counts[label(mark.domain, mark.name)] += mark.calls
+        return f"no ranges, {counted(marks, 'mark')}: {_names(counts)}"
+    if values := len(recording.counters):
+        return f"no ranges, {counted(values, 'counter value')}"
+    return "nothing recorded: no ranges, no marks"
+
+
+def _recorded(recording: Recording) -> int:
+    """How long the processes recorded that closed their files."""
+    closed = [process for process in recording.processes if process.closed]
+    return max((process.end - process.start for process in closed), default=0)
+
+
+def _names(counts: dict[str, int]) -> str:
+    """Names with their counts, the most first; those that differ by numbers alone as one."""
+    families: dict[str, dict[str, int]] = {}
+    for name, count in counts.items():
+        families.setdefault(DIGITS.sub("#", name), {})[name] = count
+    merged = {
+        pattern if len(names) > 1 else next(iter(names)): sum(names.values())
+        for pattern, names in families.items()
+    }
+    ordered = sorted(merged.items(), key=lambda item: -item[1])
+    shown = [f"{printable(name)} x{count}" if count > 1 else printable(name)
+             for name, count in ordered[:_MAX_NAMES]]  # fmt: skip
+    more = len(ordered) - _MAX_NAMES
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")

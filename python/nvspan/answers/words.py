@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names, ordinals and next commands as findings write them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+
+from nvspan.loops.vocabulary import place_in_code
+from nvspan.recording import Recording
+from nvspan.recording.time_text import percent
+from nvspan.report.text import printable
+
+_MAX_FILES = 2
+
+
+def plain_name(name: str) -> str:
+    """A range's name; a function of a profile with its file and line.
+
+    >>> plain_name("load"), plain_name("app/loader.py:8(clean)")
+    ('load', 'clean(), loader.py:8')
+    """
+    place = place_in_code(name)
+    if place is None:
+        return printable(name)
+    called, file, line = place
+    called = called if called.startswith("<") else f"{called}()"
+    return printable(f"{called}, {file.rpartition('/')[2]}:{line}")
+
+
+def quoted(name: str) -> str:
+    """A name within a sentence: in quotes, but for a function, which has its file and line.
+
+    >>> quoted("load"), quoted("app/loader.py:8(clean)")
+    ("'load'", 'clean(), loader.py:8')
+    """
+    return plain_name(name) if place_in_code(name) else f"'{printable(name)}'"
+
+
+def path_text(names: Iterable[str]) -> str:
+    """A path of nested ranges.
+
+    >>> path_text(["backward", "attn"])
+    "'backward' > 'attn'"
+    """
+    return " > ".join(map(quoted, names))
+
+
+def share(time: float, whole: float) -> str:
+    """A time as a percentage, at most 100%.
+
+    >>> share(30, 60)
+    '50%'
+    """
+    return percent(min(time / whole, 1.0) if whole > 0 else 0.0)
+
+
+def ordinal(number: int) -> str:
+    """
+    >>> ordinal(2), ordinal(3), ordinal(11), ordinal(21)
+    ('2nd', '3rd', '11th', '21st')
+    """
+    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def listed(items: Sequence[str], word: str = "and") -> str:
+    """
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return f" {word} ".join(filter(None, [", ".join(items[:-1]), items[-1]])) if items else ""
+
+
+def files_text(recording: Recording) -> str:
+    """The recording's files as a shell takes them; many have a placeholder."""
+    paths = list(dict.fromkeys(process.path for process in recording.processes))
+    if not paths or len(paths) > _MAX_FILES:
+        return "FILES"
+    return " ".join(shlex.quote(printable(path)) for path in paths)
