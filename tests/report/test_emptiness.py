@@ -175,11 +175,12 @@ def test_what_else_recordings_of_statistics_do_not_hold():
         "keeps no payloads"
     )
     shown, notes = _notes("explain", "--json", STATS)
-    (found,) = json.loads(shown)
-    assert (found["kind"], notes) == ("no-steps", [])
-    assert found["text"].startswith("cannot tell where steps spend their time: ")
-    assert "recorded with --mode stats" in found["text"]
-    assert found["advice"] == "record without --mode stats; --mode ring=64 bounds the file"
+    document = json.loads(shown)
+    assert (document["findings"], notes) == ([], [])
+    assert " (totals only: --mode stats): " in document["headline"]
+    assert document["next"] == (
+        "record with --mode ring=64 to see steps; it bounds the file as well"
+    )
     shown, notes = _notes("explain", STATS, CALLS)
     assert notes == [EVENTLESS.format("this answer")]
     assert _notes("diff", STATS, STATS)[1] == []  # ranges have statistics to compare
