@@ -1,13 +1,11 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The loop of a run as Python gets it.
-#include "bindings/support/py.hpp"
+#include "bindings/reader/loops.hpp"
 
 #include <pybind11/stl.h>
 
 #include "bindings/reader/loop_steps.hpp"
-#include "bindings/reader/loops.hpp"
 #include "bindings/reader/reports.hpp"
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/result.hpp"

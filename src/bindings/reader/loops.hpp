@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "bindings/support/py.hpp"
+
 #include <pybind11/pybind11.h>
 
 namespace nvspan::bindings {

@@ -14,17 +14,18 @@
 namespace nvspan::reader {
 namespace {
 
-class TreeBuilder {
+class PartsBuilder {
  public:
-  TreeBuilder(const LoopRanges& ranges, const LoopSteps& steps)
+  PartsBuilder(const LoopRanges& ranges, const LoopSteps& steps)
       : ranges_(ranges), steps_(steps), owners_(owners_of(ranges, steps)) {}
 
   LoopTree build() {
     tree_.is_followed = steps_.kind == LoopSteps::Kind::ranges && steps_.is_floating;
     tree_.doubtful = owners_.doubtful;
     order_rows();
+    take_steps();
     find_paths();
-    take_times();
+    if (overlaps_) take_times();
     sum_up();
     tell_parts();
     if (!overlaps_ && steps_.size() > 1 && 20 * tree_.unnamed > tree_.total) place_unnamed();
@@ -85,19 +86,31 @@ class TreeBuilder {
     return parent;
   }
 
-  // f directly within f is f.
+  void take_steps() {
+    tree_.steps.resize(steps_.size());
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      tree_.steps[i] = steps_.end[i] - steps_.start[i];
+      tree_.total += tree_.steps[i];
+    }
+    tree_.self = tree_.steps;
+  }
+
+  // f directly within f is f. Where nothing overlaps, times add up at once.
   void find_paths() {
     path_.resize(ranges_.size(), no_path);
     each_row([&](RangeRow row) {
       const RangeRow parent = parent_of(row);
       const std::uint32_t group = ranges_.group[row];
-      if (parent == no_range) {
-        path_[row] = paths_.within(Paths::root, group);
-      } else if (paths_.group(path_[parent]) == group) {
-        path_[row] = path_[parent];
-      } else {
-        path_[row] = paths_.within(path_[parent], group);
-      }
+      const std::uint32_t around = parent == no_range ? Paths::root : path_[parent];
+      const bool is_same = parent != no_range && paths_.group(around) == group;
+      path_[row] = is_same ? around : paths_.within(around, group);
+      if (path_[row] >= all_.size()) all_.resize(paths_.size());
+      LoopPart& part = all_[path_[row]];
+      ++part.calls;
+      if (overlaps_) return;
+      const std::int64_t duration = ranges_.duration(row);
+      if (!is_same) part.total += duration;
+      if (parent == no_range) tree_.self[owners_.step[row]] -= duration;
     });
   }
   bool is_inner(RangeRow row) const {
@@ -112,11 +125,11 @@ class TreeBuilder {
   // Siblings may overlap each other where steps do: covered time counts. What occurs once a step
   // cannot overlap itself: its time is exact whoever the owner is.
   void take_times() {
-    if (!overlaps_) return;
     times_.resize(ranges_.size());
     std::vector<std::uint64_t> calls(paths_.size());
-    RangeRows order;
+    RangeRows order, outermost;
     each_row([&](RangeRow row) {
+      if (parent_of(row) == no_range) outermost.push_back(row);
       if (is_inner(row)) return;
       ++calls[path_[row]];
       order.push_back(row);
@@ -136,34 +149,19 @@ class TreeBuilder {
     for (const RangeRow row : order) {
       times_[row] = coverage.add(lane_of(row), ranges_.start[row], ranges_.end[row]);
     }
-  }
-
-  void sum_up() {
-    tree_.steps.resize(steps_.size());
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      tree_.steps[i] = steps_.end[i] - steps_.start[i];
-      tree_.total += tree_.steps[i];
-    }
-    tree_.self = tree_.steps;
-    all_.resize(paths_.size());
-    RangeRows outermost;
-    each_row([&](RangeRow row) {
-      LoopPart& part = all_[path_[row]];
-      ++part.calls;
-      part.total += time_of(row);
-      if (parent_of(row) != no_range) return;
-      if (overlaps_) return outermost.push_back(row);
-      tree_.self[owners_.step[row]] -= ranges_.duration(row);
-    });
+    each_row([&](RangeRow row) { all_[path_[row]].total += times_[row]; });
     std::stable_sort(outermost.begin(), outermost.end(), [&](RangeRow a, RangeRow b) {
       if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
       return ranges_.start[a] < ranges_.start[b];
     });
-    Coverage coverage;
+    Coverage within_steps;
     for (const RangeRow row : outermost) {
       const std::uint32_t step = owners_.step[row];
-      tree_.self[step] -= coverage.add(step, ranges_.start[row], ranges_.end[row]);
+      tree_.self[step] -= within_steps.add(step, ranges_.start[row], ranges_.end[row]);
     }
+  }
+
+  void sum_up() {
     for (std::int64_t& self : tree_.self) {
       self = std::max<std::int64_t>(0, self);
       tree_.unnamed += self;
@@ -283,7 +281,7 @@ class TreeBuilder {
 }  // namespace
 
 LoopTree build_tree(const LoopRanges& ranges, const LoopSteps& steps) {
-  return TreeBuilder(ranges, steps).build();
+  return PartsBuilder(ranges, steps).build();
 }
 
 }  // namespace nvspan::reader
