@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from nvspan._results.loops import LoopName
+from nvspan.loops import vocabulary
 from nvspan.loops.choosing import unit_of
 from nvspan.loops.groups import group_names
 from nvspan.loops.vocabulary import is_function, is_wait, place_in_code
@@ -99,6 +100,12 @@ def test_names_that_a_pattern_takes_are_one_group():
 )
 def test_waits(name, expected):
     assert is_wait(name) is expected
+
+
+def test_no_wait_is_missed_by_its_letters():
+    pairs = {" ".join(pair) for pair in vocabulary._WAIT_PAIRS}
+    for name in {*vocabulary._WAIT, *vocabulary._WAIT_LAST, *pairs}:
+        assert is_wait(name), name
 
 
 def test_functions_of_a_profile():

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from nvspan.loops.vocabulary import (
     COUNTER_WORDS,
-    EVALUATION,
     STRUCTURE_WORDS,
-    has_word,
+    is_evaluation,
     is_function,
     is_wait,
     snake,
@@ -46,16 +45,25 @@ class Group:
     Attributes:
         label: their name; of numbered names what is before the number.
         domain: their domain; None: the default one.
-        pattern: the pattern that takes them, as ``--step`` has it.
+        first: the first of their names, or the pattern that was given.
         is_numbered: whether it is of numbered names.
         traits: WAIT, PROFILE, EVALUATES, GIVEN, MARKED.
     """
 
     label: str
     domain: str | None
-    pattern: str
+    first: str
     is_numbered: bool
     traits: int
+
+    @property
+    def pattern(self) -> str:
+        """The pattern that takes them, as ``--step`` has it."""
+        if self.traits & GIVEN:
+            return self.first
+        parts = NUMBER.split(self.first) if self.is_numbered else [self.first]
+        text = "*".join(re.sub(r"([*?[])", r"[\1]", part) for part in parts)
+        return f"{self.domain}:{text}" if self.domain else text
 
 
 def group_names(
@@ -83,18 +91,10 @@ def group_names(
                 traits = (
                     WAIT * is_wait(label)
                     | PROFILE * is_function(entry.domain, label)
-                    | EVALUATES * has_word(label, EVALUATION)
+                    | EVALUATES * is_evaluation(label)
                     | MARKED * ((entry.domain, label) == STEP)
                 )
-                groups.append(
-                    Group(
-                        label,
-                        entry.domain,
-                        _pattern(entry.domain, name, index in rounds),
-                        numbered,
-                        traits,
-                    )
-                )
+                groups.append(Group(label, entry.domain, name, numbered, traits))
         of_names.append(place)
     return groups, of_names
 
@@ -122,9 +122,3 @@ def _rounds(names: Sequence[LoopName]) -> dict[int, str]:
             continue
         found.update(dict.fromkeys(members, base or "#"))
     return found
-
-
-def _pattern(domain: str | None, name: str, numbered: bool) -> str:
-    parts = NUMBER.split(name) if numbered else [name]
-    text = "*".join(re.sub(r"([*?[])", r"[\1]", part) for part in parts)
-    return f"{domain}:{text}" if domain else text

@@ -71,6 +71,11 @@ _WAIT_PAIRS = frozenset(
         "process join",
     )
 )
+# A recording may have a million names, and most have none of these in them.
+_WAIT_STEMS = (
+    *("wait", "acquire", "barrier", "recv", "synchroni", "semaphore", "idle", "blocked", "lock"),
+    *("join", "poll", "select", "get", "put", "result", "completed", "map", "queue"),
+)
 # Work that has the name of a wait: "hash_join", "os.path.join".
 _NO_WAIT = re.compile(
     r"(str|path|os|np|df|hash|merge|sql|table)s?[._ ]join"
@@ -112,8 +117,11 @@ def is_wait(name: str) -> bool:
     >>> is_wait("queue.get"), is_wait("acquire lock"), is_wait("hash_join")
     (True, True, False)
     """
+    lower = name.lower()
+    if not any(stem in lower for stem in _WAIT_STEMS) or _NO_WAIT.search(name):
+        return False
     words = words_in(name)
-    if not words or _NO_WAIT.search(name):
+    if not words:
         return False
     dotted = len(words) == 1 or "." in name or ":" in name
     return (
@@ -123,9 +131,21 @@ def is_wait(name: str) -> bool:
     )
 
 
+def is_evaluation(name: str) -> bool:
+    """Whether a range of this name evaluates what steps made.
+
+    >>> is_evaluation("validation_epoch"), is_evaluation("interval")
+    (True, False)
+    """
+    lower = name.lower()
+    return ("val" in lower or "test" in lower) and has_word(name, EVALUATION)
+
+
 def is_function(domain: str | None, name: str) -> bool:
     """Whether the range is a call in a profile."""
-    return domain == PROFILE_DOMAIN or _FUNCTION.match(name) is not None
+    if domain == PROFILE_DOMAIN:
+        return True
+    return name.endswith(")") and _FUNCTION.match(name) is not None
 
 
 def place_in_code(name: str) -> tuple[str, str, int] | None:

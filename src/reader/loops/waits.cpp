@@ -84,7 +84,9 @@ class Meanwhile {
     std::map<std::uint32_t, std::vector<LoopMeanwhile>> threads;
     for (const Sum& sum : largest()) {
       if (static_cast<double>(sum.time) < 0.05 * static_cast<double>(waiting_.total())) continue;
-      const double share = static_cast<double>(sum.time) / static_cast<double>(waiting_.total());
+      // Start/end ranges may overlap each other.
+      const double share =
+          std::min(1.0, static_cast<double>(sum.time) / static_cast<double>(waiting_.total()));
       threads[sum.thread].push_back({sum.group, share, ends_wait(sum)});
     }
     std::pair<bool, double> best{false, 0};
