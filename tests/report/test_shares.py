@@ -164,6 +164,18 @@ def test_statistics_without_events_have_no_share_of_spans(tmp_path):
     assert 0 < rows["nested"].share <= 1
 
 
+def test_files_of_a_job_add_up(tmp_path):
+    spans = [(0, 100 * i, 100 * i + 400, "request") for i in range(20)]
+    files = [tmp_path / "a.nvspan", tmp_path / "b.nvspan"]
+    for path in files:
+        recorded(path, spans, pushes=[(1, 0, 1150, "server")])
+    many = nvspan.read_many(files)
+    assert {row.name: (row.total, row.covered) for row in many.stats().rows} == {
+        "request": (16000, 4600),
+        "server": (2300, 2300),
+    }
+
+
 @pytest.mark.parametrize("by", ["name", "thread", "process", "category", "payload"])
 def test_no_group_exceeds_all_of_the_time(tmp_path, by):
     spans = [(i % 2, 10 * i, 10 * i + 95, "r") for i in range(200)]

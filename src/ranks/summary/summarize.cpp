@@ -70,6 +70,11 @@ class Summarizer {
     figures.sum = wide_of(row.sum);
     figures.nested = wide_of(row.outermost.within().time);
     figures.total = figures.sum - figures.nested;
+    // Of any sum with it, no other makes it positive.
+    constexpr Wide not_known = -(Wide{1} << 100);
+    figures.covered = row.kind == reader::RangeKind::push_pop ? figures.total
+                      : row.has_cells                         ? not_known
+                                                              : Wide{row.covered};
     figures.self = wide_of(row.self);
     figures.squares = static_cast<Wide>(row.squares);
     figures.overhead = wide_of(row.overhead() * 1000);

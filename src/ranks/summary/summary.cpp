@@ -64,6 +64,7 @@ void RangeFigures::merge(const RangeFigures& other) {
   overhead += other.overhead;
   nested += other.nested;
   bytes += other.bytes;
+  covered += other.covered;
   shortest = std::min(shortest, other.shortest);
   longest = std::max(longest, other.longest);
   first = std::min(first, other.first);

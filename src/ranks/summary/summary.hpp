@@ -102,6 +102,7 @@ struct RangeFigures {
   Wide overhead = 0;  // thousandths of ns
   Wide nested = 0;    // ns of the sum that lie within ranges of the same row
   Wide bytes = 0;     // of collectives
+  Wide covered = 0;   // ns in which one was open; negative: not known
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
   std::int64_t longest = 0;
   std::int64_t first = std::numeric_limits<std::int64_t>::max();

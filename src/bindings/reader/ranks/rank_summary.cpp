@@ -66,6 +66,8 @@ NewResult row_of(const Summary& summary, const Summary::Rows::value_type& row,
   entry["calls"] = figures.calls;
   entry["unclosed"] = figures.unclosed;
   entry["total"] = static_cast<double>(figures.total);
+  const bool is_range = key.kind < ranks::kind_of_marks;
+  if (is_range && figures.covered >= 0) entry["covered"] = static_cast<double>(figures.covered);
   entry["self"] = static_cast<double>(figures.self);
   entry["mean"] = mean;
   entry["std"] = static_cast<double>(std::sqrt(std::max(spread, 0.0L)));
