@@ -281,5 +281,5 @@ def test_no_recording_is_replaced(job, tmp_path):
     done = run_nvspan("ranks", tmp_path, "-o", paths[1], check=2)
     assert "is one of the recordings" in done.stderr
     assert paths[1].read_bytes() == before
-    done = run_nvspan("ranks", *paths, "-o", tmp_path / "no" / "folder.html", check=1)
+    done = run_nvspan("ranks", *paths, "-o", paths[1] / "page.html", check=1)
     assert done.stderr.splitlines()[-1].startswith("nvspan ranks: cannot write ")

@@ -202,8 +202,8 @@ def test_an_export_replaces_the_file_when_it_is_whole(tmp_path):
     run_nvspan("export", recording_of(), "--format", "sqlite", "-o", path)
     assert path.read_bytes()[:6] == b"SQLite"
     assert [entry.name for entry in tmp_path.iterdir()] == ["out.sqlite"]
-    missing = tmp_path / "none" / "out.sqlite"
-    done = run_nvspan("export", recording_of(), "--format", "sqlite", "-o", missing, check=1)
+    below_a_file = path / "out.sqlite"
+    done = run_nvspan("export", recording_of(), "--format", "sqlite", "-o", below_a_file, check=1)
     assert done.stderr.count("\n") == 1
 
 

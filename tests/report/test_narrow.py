@@ -83,8 +83,8 @@ def test_tables_of_loops(without_rich, loops, words, name):
 def test_a_comparison(without_rich, loops):
     path = loops / "data.nvspan"
     lines = lines_of(without_rich, "diff", path, "--", path)
-    assert_narrow(lines, "mean A")
-    assert "(in 80 columns: without confidence, calls A, calls B)" in lines
+    assert_narrow(lines, "calls B")
+    assert "(in 80 columns: without confidence, calls A)" in lines
     wide = lines_of(without_rich, "diff", path, "--", path, columns=160)
     assert wide[0].split()[:2] == ["calls", "A"]
     assert not any(line.startswith("(in ") for line in wide)
