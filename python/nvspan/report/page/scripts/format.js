@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times, numbers and elements.
 
-/** Three significant digits, as recording/time_text.py writes them. @param {number} ns */
+/**
+ * Three significant digits, as recording/time_text.py writes them.
+ * @param {number} ns
+ */
 export function timeText(ns) {
   for (const [unit, size] of /** @type {[string, number][]} */ ([["s", 1e9], ["ms", 1e6], ["us", 1e3]])) {
     const value = ns / size, height = Math.abs(value);
