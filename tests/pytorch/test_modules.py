@@ -211,11 +211,13 @@ with nvspan.annotate("startup", domain="torch"):
                 x = block(block(x))
             return self.decoder(x)
     net, other = Net(), nn.Sequential(nn.Linear(4, 1))
-nvspan.torch.annotate_module(net)
-nvspan.torch.annotate_module(other)
+    third, part = nn.Sequential(nn.Tanh()), nn.Sequential(nn.Linear(1, 1), nn.ReLU())
+for model in (net, other, third):
+    nvspan.torch.annotate_module(model)
+nvspan.torch.annotate_module(part, include="1")
 for number in range(6):
     with nvspan.annotate("step", payload=number):
-        other(net(torch.ones(2, 4)))
+        part(third(other(net(torch.ones(2, 4)))))
 net(torch.ones(2, 4))
 """
 
@@ -230,5 +232,5 @@ def test_the_tree_goes_by_calls_and_numbers_carry_their_class():
         (0, "Net", None, 1), (1, "encoder", None, 1), (2, "encoder.0", "Linear", 1),
         (2, "encoder.1", "ReLU", 1), (1, "blocks", None, 0), (2, "blocks.0", "Tanh", 2),
         (2, "blocks.1", "Tanh", 2), (1, "decoder", None, 1), (2, "encoder.0", "Linear", 1),
-        (0, "Sequential", None, 1), (1, "0", "Linear", 1),
+        (0, "Sequential", None, 2), (1, "0", None, 2), (0, "1", "ReLU", 1),
     ]  # fmt: skip

@@ -177,7 +177,7 @@ class Modules(Frame):
         if caller is None:
             model = next((each for each in self.models if each.name == path), None)
             if model is None:
-                model = self._made(Module(path, path))
+                model = self._made(Module(path, path, self._kinds.get(path)))
                 self.models.append(model)
             return model
         if caller in self.models:
@@ -285,7 +285,8 @@ def _forward_passes(recording: OpenedFiles, domain: str) -> dict[str | None, str
             return kinds
         word, _, kind = (category or "").partition(" ")
         if of == domain and word == _FORWARD and "::" not in (name or ""):  # else an operator
-            kinds[name] = kind or None
+            same = kinds.setdefault(name, kind or None) == kind
+            kinds[name] = kind if kind and same else None  # two models may use one name
         index += 1
 
 
