@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from nvspan import _reader
 from nvspan.ranks.opening import opened, reason
@@ -17,6 +18,18 @@ DOMAINS = ("torch.distributed", "NCCL", "gloo", "MPI")
 ENQUEUED = ("NCCL",)
 
 
+class FileTime(NamedTuple):
+    """Of which process a file is, and when it was recorded, in ns since 1970."""
+
+    path: str
+    rank: int | None
+    world_size: int | None
+    pid: int
+    boot_id: str
+    begin: int
+    end: int
+
+
 @dataclass
 class Traced:
     """What some files come to.
@@ -24,11 +37,13 @@ class Traced:
     Attributes:
         traces: path, and the traces of its ranks as bytes; none where it has no collectives and no
             steps.
+        times: of which process each file is, and when it was recorded.
         unread: which could not be read, and why.
         problems: what is damaged in the others: path and sentence.
     """
 
     traces: list[tuple[str, bytes]] = field(default_factory=list)
+    times: list[FileTime] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
 
@@ -49,11 +64,19 @@ def trace(files: Sequence[str], domains: Sequence[str] = DOMAINS, step: str = "s
                 traces = _reader.rank_traces(
                     handle, list(domains), list(ENQUEUED), step, os.fsencode(path)
                 )
+                times = [
+                    FileTime(
+                        path, one.rank, one.world_size, one.pid, one.boot_id,
+                        one.start + one.unix_offset, one.end + one.unix_offset,
+                    )
+                    for one in recording.processes
+                ]  # fmt: skip
                 del handle
                 del recording
         except (OSError, ValueError, ImportError) as error:
             found.unread.append((path, reason(error, path)))
             continue
         found.traces.append((path, traces))
+        found.times += times if traces else ()
         found.problems += [(path, line) for line in problems]
     return found

@@ -25,7 +25,7 @@ namespace {
 class CollectiveFields final : public trace::PayloadVisitor {
  public:
   std::int64_t group = 0, sequence = no_sequence, bytes = -1, size = -1, root = -1, rank = -1;
-  std::int64_t asynchronous = 0, number = 0, early = 0, queued = 0;
+  std::int64_t asynchronous = 0, number = -1, early = 0, queued = 0;
   std::int64_t delayed = -1, computed = no_time;
 
   bool value(std::string_view name, const trace::PayloadValue& value) override {
@@ -64,6 +64,14 @@ class CollectiveFields final : public trace::PayloadVisitor {
 
 using reader::EntryPayload;
 using reader::ScannedRange;
+
+// Steps have the numbers that the program gives them where these count up; else they are counted.
+void number_steps(std::vector<Step>& steps) {
+  const auto no_later = [](const Step& a, const Step& b) { return b.number <= a.number; };
+  const bool counts_up = std::adjacent_find(steps.begin(), steps.end(), no_later) == steps.end();
+  if (counts_up && (steps.empty() || steps.front().number >= 0)) return;
+  for (std::size_t i = 0; i < steps.size(); ++i) steps[i].number = static_cast<std::int64_t>(i);
+}
 
 enum class Role : std::uint8_t { work, collective, wait, step };
 
@@ -137,6 +145,7 @@ class Extraction : public reader::RangeScan<Extraction> {
     CollectiveFields fields;
     read(range.site, payload, fields);
     if (role.role == Role::step) {
+      if (work_->open_steps++ != 0) return no_row;  // it is a part of the outer one
       work_->steps.push_back(Step{fields.number, at, at});
       return work_->steps.size() - 1;
     }
@@ -220,7 +229,7 @@ class Extraction : public reader::RangeScan<Extraction> {
   void leave(const reader::PushRange& range, std::int64_t at) {
     work_->leave(at);
     const Role role = roles_[range.site].role;
-    if (role == Role::step) work_->steps[range.row].end = at;
+    if (role == Role::step && --work_->open_steps == 0) work_->steps.back().end = at;
     if (role != Role::collective && role != Role::wait) return;
     noted_[range.row].call_end = at;
     Collective& collective = noted_[range.row].collective;
@@ -286,6 +295,7 @@ std::vector<RankTrace> extract(const reader::Recording& recording, const Extract
         main = &thread;
       }
     }
+    if (main != nullptr) number_steps(main->steps);
     RankTrace trace;
     tell_calls(extraction.collectives[process]);
     trace.collectives = joined(extraction.collectives[process]);

@@ -31,6 +31,7 @@ class ThreadWork {
   static constexpr std::int32_t waiting = -2;  // in a collective
 
   std::vector<Step> steps;
+  std::size_t open_steps = 0;    // within one another
   std::vector<RunDelay> delays;  // in the order of time
   std::size_t collectives = 0;
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 from nvspan.ranks import pool, traced
-from nvspan.ranks.traced import DOMAINS
+from nvspan.ranks.traced import DOMAINS, FileTime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ class Files:
         self.problems: list[str] = []
         #: What is damaged in files that were read: path and sentence.
         self.damage: list[tuple[str, str]] = []
+        #: The others: of which process each is, and when it was recorded.
+        self.times: list[FileTime] = []
 
 
 def read_job(
@@ -124,7 +126,9 @@ def read_job(
         traces.update(part.traces)
         left.update(part.unread)
         found.damage += part.problems
+        found.times += part.times
     found.damage.sort()
+    found.times.sort(key=lambda time: paths.index(time.path))
     for path in paths:
         of_file = traces.pop(path, b"")
         if path in left:

@@ -11,6 +11,7 @@ from typing import TypedDict
 from nvspan.ranks.cause import collectives, single
 from nvspan.ranks.cause.bootstrap import mean_of
 from nvspan.ranks.cause.delays import Delay, Delays
+from nvspan.ranks.cause.together import find_contradiction, find_unsynchronised
 from nvspan.recording.statistics import median
 
 TYPE_CHECKING = False
@@ -150,6 +151,8 @@ class Ranks:
         problems: Files that are left out, and why.
         damage: What is damaged in files that were read: pairs of path and sentence.
         counts: How many collectives are matched, and how many are not.
+        unrelated: Why the files cannot be of one run; None: nothing speaks against it.
+        unsynchronised: Why the collectives do not make the ranks wait for one another; likewise.
     """
 
     def __init__(self, job: RankJob, files: collectives.Files) -> None:
@@ -171,6 +174,15 @@ class Ranks:
         ]
         self.counts: dict[str, int] = {
             "collectives": sum(usable),
+            "apart": sum(
+                members > 1 and whole and differs
+                for members, whole, differs in zip(
+                    self._table["members"],
+                    self._table["whole"],
+                    self._table["differs"],
+                    strict=True,
+                )
+            ),
             "unmatched": counted.alone,
             "absent": counted.absent,
             "incomplete": len(usable) - sum(usable) - counted.alone,
@@ -181,6 +193,13 @@ class Ranks:
                 for queued, used in zip(self._table["enqueued"], usable, strict=True)
             ),
         }
+        #: The longest wait for a rank in one collective, in ns, and that rank's number.
+        self.longest_wait, place = max(
+            zip(self._table["delay"], self._table["last"], strict=True), default=(0, 0)
+        )
+        self.waited_for = self.ranks[place].rank if self.longest_wait else None
+        self.unrelated = find_contradiction(files.times)
+        self.unsynchronised = find_unsynchronised(self, files.times)
         self.step_numbers = job.steps()
         self._steps = self._chosen_steps()
         self.step_times = self._of_steps(job.step_times())
@@ -190,7 +209,7 @@ class Ranks:
         usual = median(self.step_times) if self.step_times else 0.0
         floor = max(_LEAST_GPU_NS if gpu else _LEAST_NS, self.least_part * usual)
         self.delays = Delays(job, self._steps, [rank.rank for rank in self.ranks], floor)
-        self.costs = self._costs()
+        self.costs = [] if self.unrelated or self.unsynchronised else self._costs()
         self.imbalance = self._imbalance()
         self.critical = self._critical()
         self.verdict = Verdict("none", "")  # judge() replaces it

@@ -24,6 +24,8 @@ class Table(NamedTuple):
 
 def all_of(found: Ranks, most_ranks: int, most_rows: int) -> list[Table]:
     """The tables that have rows, with the first `most_rows` of each."""
+    if found.unrelated or found.unsynchronised:  # nothing of one can be compared with another's
+        return []
     rest = [_cut(table(found), most_rows) for table in (collectives, imbalance, critical_path)]
     made = [_cut(savings(found), most_rows), of_ranks(found, most_ranks), *rest]
     return [table for table in made if table.rows]

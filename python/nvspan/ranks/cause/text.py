@@ -9,6 +9,7 @@ from itertools import islice
 from textwrap import wrap
 
 from nvspan.ranks.cause import tables
+from nvspan.recording.losses import counted
 from nvspan.report.text import aligned, printable
 
 TYPE_CHECKING = False
@@ -44,9 +45,9 @@ def render(found: Ranks) -> str:
         box += wrap(printable("next: " + verdict.next), _WIDTH, subsequent_indent="  ")
     lines = _box(box)
     counts = found.counts
-    lines += ["", f"{len(found.ranks)} ranks, {found.clocks} "
-              f"{'clock' if found.clocks == 1 else 'clocks'}, {counts['collectives']} collectives, "
-              f"{len(found.step_times)} steps"]  # fmt: skip
+    sizes = [(len(found.ranks), "rank"), (found.clocks, "clock"),
+             (counts["collectives"], "collective"), (len(found.step_times), "step")]  # fmt: skip
+    lines += ["", ", ".join(counted(number, noun) for number, noun in sizes)]
     for table in tables.all_of(found, _MOST_RANKS, _MOST_ROWS):
         lines += ["", aligned(table.heads, table.rows, table.heads[-1:])]
         if table.title == "Ranks" and len(table.rows) < len(found.ranks):

@@ -35,7 +35,8 @@ def _price(cost: Cost) -> str:
 def judge(found: Ranks) -> Verdict:
     """The verdict on a job's ranks."""
     verdict = _judge(found)
-    verdict.limits += _limits(found)
+    if not (found.unrelated or found.unsynchronised):
+        verdict.limits += _limits(found)
     return verdict
 
 
@@ -102,13 +103,13 @@ def _unnamed(found: Ranks, smallest: float | None) -> Verdict:
             "cannot tell: the ranks' steps vary too much, or are too few, for delays below "
             + ("any length" if smallest is None else duration(smallest)),
         )
-        verdict.evidence.append(f"ranks wait {percent(waits)} of their time for others")
+        verdict.evidence.append(_waits_text(waits))
         verdict.next = "record more steps, on a machine that does nothing else"
         if waits < _LEAST_WAIT or smallest is None:
             return verdict
     if waits < _LEAST_WAIT:
         verdict = Verdict(NONE, "no rank holds the job back")
-        verdict.evidence.append(f"ranks wait {percent(waits)} of their time for others")
+        verdict.evidence.append(_waits_text(waits))
         verdict.next = "look at what a step waits for within one rank: 'nvspan explain'"
         return verdict
     return _rotating(waits, found)
@@ -125,6 +126,13 @@ def _doubt(found: Ranks) -> Delay | None:
 def _cannot_tell(found: Ranks) -> tuple[str, str] | None:
     if len(found.ranks) < 2:
         return "there is one rank alone", "give the files of all ranks"
+    if found.unrelated:
+        return f"the files were not recorded together: {found.unrelated}", "give one run's files"
+    if found.unsynchronised:
+        return (
+            f"the collectives do not synchronise the ranks: {found.unsynchronised}",
+            "give one run's files, and the domain of its collectives with --domain",
+        )
     if found.counts["collectives"] == 0:
         return (
             "the ranks have no collectives in common",
@@ -257,13 +265,18 @@ def _waiting(found: Ranks) -> float:
     return waits / whole if whole else 0.0
 
 
+def _waits_text(waits: float) -> str:
+    """Several collectives in flight at once wait longer together than their rank's steps take."""
+    time = "all" if waits > 1 else percent(waits)
+    return f"ranks wait {time} of their time for others"
+
+
 def _rotating(waits: float, found: Ranks) -> Verdict:
     blamed = {i: sum(of.values()) for i, of in found.blame.items()}
     most = sorted(blamed, key=lambda i: -blamed[i])[:5]
     verdict = Verdict(
         ROTATING,
-        f"ranks wait {percent(waits)} of their time, and for others in turn: no one of them holds "
-        "the job back",
+        f"{_waits_text(waits)}, in turn: no one of them holds the job back",
     )
     verdict.evidence = [
         f"rank {found.ranks[i].rank} came last in {found.ranks[i].was_last} collectives, and "
