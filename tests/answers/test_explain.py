@@ -122,7 +122,7 @@ def test_formats_have_one_truth(tmp_path):
     lines = run(path).stdout.splitlines()
     assert lines == [
         "40 steps of 1.00 ms: forward 80%, backward 20%; steady but for rare slow ones",
-        "step  step (a usual name of a step); next best: --step forward (40)",
+        "step  step (a usual name of a step)",
         "1. dominant  'forward' takes 80% of the step (802 us per step)",
         "   next      put ranges inside 'forward' to see which part it is",
         "2. rare      3 of 40 steps take 4.0 times as long as the others: 4.00 ms, 1.00 ms",
