@@ -201,7 +201,7 @@ def test_a_program_measures_what_is_said_of_it(truth, tmp_path):
     name = truth.__name__
     options = ["--profile"] if name == "profiled" else []
     path, written = tmp_path / f"{name}.nvspan", tmp_path / "truth.json"
-    python(
+    done = python(
         "-m",
         "nvspan",
         "record",
@@ -214,4 +214,5 @@ def test_a_program_measures_what_is_said_of_it(truth, tmp_path):
         check=True,
     )
     said = answer(path)
+    assert said.headline in done.stdout
     assert problems(Program(0), truth(Measured(written)), said) == [], "\n".join(said.sentences())

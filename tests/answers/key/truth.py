@@ -117,7 +117,7 @@ def problems(program: Program, truth: Truth, answer: Answer) -> list[str]:
         *_of_steps(truth, answer),
         *_of_headline(program, truth, answer.headline),
         *_of_findings(truth, answer),
-        *_of_words(answer),
+        *wording(answer),
     ]
 
 
@@ -166,7 +166,10 @@ def _of_findings(truth: Truth, answer: Answer) -> Iterator[str]:
             yield f"{said.kind} lacks {', '.join(lacks[shortest])}: {texts[shortest]}"
 
 
-def _of_words(answer: Answer) -> Iterator[str]:
+def wording(answer: Answer) -> Iterator[str]:
+    """What no sentence may say, whatever the program is."""
+    if not answer.headline or "\n" in answer.headline:
+        yield f"the headline is no line: {answer.headline!r}"
     for text in answer.sentences():
         if max(percentages(text), default=0) > 100:
             yield f"above 100 %: {text}"
