@@ -133,7 +133,7 @@ def _strength(group: Group, figures: LoopCandidate) -> Strength:
         return Strength.NOTHING
     if not names.isdisjoint(COARSE_WORDS):
         return Strength.COARSE
-    if words and words[-1] in LAYER_WORDS:
+    if _is_layer(group):
         return Strength.NOTHING
     names.add(snake(re.split(r"[.:/]", label)[-1]))
     if not names.isdisjoint(STEP_WORDS) and not word.startswith(_PARTS_OF_STEPS):
@@ -143,6 +143,13 @@ def _strength(group: Group, figures: LoopCandidate) -> Strength:
     if figures.recursive or figures.tiny:
         return Strength.NOTHING
     return Strength.STRUCTURE
+
+
+def _is_layer(group: Group) -> bool:
+    """Whether only its last word, as in 'write_block', says that it is a part of a model."""
+    words = words_in(group.label)
+    excluded = group.traits & (EVALUATES | WAIT) or "backward" in words
+    return not excluded and bool(words) and words[-1] in LAYER_WORDS
 
 
 def _is_step_word(candidate: Candidate) -> bool:
@@ -172,7 +179,10 @@ class Chooser:
         return self._marked() or self._named() or self._structural()
 
     def fallback(self) -> tuple[Candidate, str] | None:
-        """Without a body and without a cycle: the one range that repeats, or comes regularly."""
+        """Without a body and without a cycle: the one range that repeats, or comes regularly.
+
+        Last, one whose name is like that of a layer: no other range is around it.
+        """
         flat = [
             each
             for each in self._usable
@@ -192,7 +202,19 @@ class Chooser:
             and c.figures.coverage >= 0.05
             and self._loops.is_regular(c.place)
         ]
-        return (max(regular, key=lambda c: c.figures.coverage), REGULAR) if regular else None
+        if regular:
+            return max(regular, key=lambda c: c.figures.coverage), REGULAR
+        layers = [
+            c
+            for c in self.all
+            if _is_layer(c.group)
+            and not c.overlapping
+            and c.figures.thread == self._thread
+            and c.figures.ranges >= 5
+            and c.figures.parts >= 2
+            and c.figures.coverage >= 0.50
+        ]
+        return (max(layers, key=lambda c: c.figures.coverage), WIDEST) if layers else None
 
     def next_best(self, chosen: Candidate | None) -> Other | None:
         """What a step would be otherwise; a part that each step has once is none."""
