@@ -288,7 +288,7 @@ BY_NCU = {
     ),
     "--print-summary per-kernel": "--print-summary per-kernel",
     "--page details --print-details all --nvtx --nvtx-include app@launched/": (
-        "--page details --print-details all --nvtx --nvtx-include app@launched/"
+        "--page details --print-details all --nvtx-include app@launched/"
     ),
     "--page source --view sass -k spin": "--kernel-name spin --page source --view sass",
     "--export new -f --launch-count 1": "--launch-count 1 --export new --force-overwrite",

@@ -161,7 +161,7 @@ def _of_ncu(
     words += [word for name in options.sets for word in ("--set", name)]
     words += section_words(options.sections)
     words += ["--metrics", ",".join(options.metrics)] if options.metrics else []
-    words += ["--nvtx"] if options.nvtx or filters or excluded else []
+    # ncu refuses --nvtx together with --import, and filters a report's ranges without it.
     words += [word for filter in filters for word in filter.arguments()]
     words += [word for filter in excluded for word in filter.arguments(exclude=True)]
     if options.output:
