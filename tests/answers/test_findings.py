@@ -306,6 +306,15 @@ def test_parts_that_cancel(tmp_path):
     assert finding[2] == "the step takes as long as before"
 
 
+def test_ranges_without_length(tmp_path):
+    program = Program()
+    lane = program.lane()
+    for _ in range(20):
+        with lane.inside("step"):
+            lane.add("data", 0)
+    assert found(tmp_path, program) == []
+
+
 def test_tiny_ranges(tmp_path):
     for us, expected in ((0.4, ["overhead"]), (40.0, ["dominant"])):
         program = Program()

@@ -76,7 +76,7 @@ def _sentence(effect: Effect, unit: str, count: int, at: int) -> str:
         part = percent(many / count)
         return f"two modes: {part} of the {unit}s take {slow}, the others {usual}"
     take = "takes" if many == 1 else "take"
-    factor = effect.high_time / effect.low_time
+    factor = effect.high_time / max(effect.low_time, 1.0)
     return (
         f"{many} of {counted(count, unit)} {take} {factor:.1f} times as long as the others: "
         f"{slow}, {usual}"
@@ -92,7 +92,7 @@ def _from_to(effect: Effect) -> str:
 
 
 def _factor(effect: Effect) -> str:
-    factor = effect.high_time / effect.low_time
+    factor = effect.high_time / max(effect.low_time, 1.0)
     if factor >= _MAX_FACTOR:
         return f"{factor:.1f} times"
     change = factor - 1 if effect.rises else 1 - 1 / factor

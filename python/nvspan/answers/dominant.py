@@ -35,8 +35,10 @@ def dominant_findings(
 
     `explained`: ranges that other findings are about.
     """
-    path = parts.largest_path()
     total = parts.total
+    if total <= 0:
+        return
+    path = parts.largest_path()
     if path:
         leaf = path[-1]
         name, time, own = quoted(parts.name(leaf)), parts.time(leaf), parts.own_time(leaf)

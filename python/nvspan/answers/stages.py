@@ -56,7 +56,7 @@ def stage_findings(gaps: LoopGaps, unit: str, run: int) -> Iterator[Finding]:
         if part.total >= (_KNOWN_STAGE if stage_word(part.name) else _STAGE) * run:
             yield _stage(part, unit, run)
     rest = gaps.total - sum(part.total for part in stages)
-    if rest >= BETWEEN * gaps.loop:
+    if rest > 0 and rest >= BETWEEN * gaps.loop:
         yield _between(gaps, others, rest, unit, run)
     for time, where, parts in (
         (gaps.lead, f"before the first {unit}", gaps.before),
@@ -92,7 +92,7 @@ def _between(
     pauses = max(len(memoryview(gaps.series)), 1)
     text = f"{share(rest, run)} of the run is between {unit}s ({duration(rest / pauses)} each time)"
     advice = ""
-    if data >= _DATA * rest:
+    if loading and data >= _DATA * rest:
         bound = "data-bound" if data >= _DATA_BOUND * gaps.loop else "it waits for data"
         text = f"{text}: {bound}"
         advice = data_advice(loading[0].name)
