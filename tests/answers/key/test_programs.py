@@ -211,6 +211,7 @@ def test_a_program_measures_what_is_said_of_it(truth, tmp_path):
         FOLDER / f"{name}.py",
         env={"KEY_TRUTH": str(written)},
         cwd=tmp_path,
+        timeout=280,
     )
     assert done.returncode == 0, done.stderr
     said = answer(path)
