@@ -135,6 +135,24 @@ def test_evaluation_is_outside_of_the_steps(tmp_path):
     ]  # fmt: skip
 
 
+def test_a_step_takes_as_long_as_nvspan_steps_says(tmp_path):
+    """Ten steps of 131, the sixth ten times as long."""
+    calls, at = [], 0
+    for number in range(10):
+        calls += step(at, 3, slow=10 if number == 5 else 1)
+        at = calls[-1][1] + 10
+    recording = written(tmp_path / "a.nvspan", calls)
+    steps, found = recording.steps(), recording.modules()
+    assert (found.steps, found.warm_up, found.outliers) == (9, 0, 1)
+    assert found.span / found.steps == steps.typical.duration == 131
+    assert paths(found)[:2] == [("Net", 0, 1, 9, 9 * 127), ("h.0..2", 1, 3, 27, 9 * 96)]
+    assert modules.render(found).startswith(
+        "means of 9 steps, without 1 outlier; share: time of the CPU, of a step of 131 ns\n"
+    )
+    missing = [(at, at + 50, "Net")]
+    assert paths(written(tmp_path / "b.nvspan", calls + missing).modules()) == paths(found)
+
+
 def test_the_gpu_is_spoken_of_where_one_was_used(tmp_path):
     missing = "time of the GPU was not recorded: annotate_module(model, device=True) does it"
     plain = written(tmp_path / "a.nvspan", [(0, 100, "Net")])

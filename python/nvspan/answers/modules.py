@@ -48,7 +48,11 @@ def heading(found: Modules) -> str:
     whose = "time of the GPU" if found.has_gpu else "time of the CPU"
     if not found.steps:
         return f"the whole recording; share: {whose}, of {duration(found.span)}"
-    left = f", without the first {found.warm_up}" if found.warm_up else ""
+    left = f"the first {found.warm_up}" * bool(found.warm_up)
+    if found.outliers:
+        ending = "s" * (found.outliers > 1)
+        left += f"{' and ' * bool(left)}{found.outliers} outlier{ending}"
+    left = left and f", without {left}"
     return (
         f"means of {found.steps} steps{left}; share: {whose}, of a step of "
         f"{duration(found.span / found.steps)}"
@@ -84,7 +88,8 @@ def render(
 def as_json(found: Modules, *, fold: bool = True) -> str:
     """Everything, sums in ns."""
     document: dict[str, Any] = {
-        "steps": found.steps, "warm_up": found.warm_up, "span": found.span,
+        "steps": found.steps, "warm_up": found.warm_up, "outliers": found.outliers,
+        "span": found.span,
         "has_backward": found.has_backward, "has_gpu": found.has_gpu, "notes": notes(found),
         "rows": found.rows(fold=fold),
     }  # fmt: skip

@@ -30,15 +30,17 @@ def add(recording: Recording, summary: _reader.RankSummary, domain: str, step: s
     if not found.models:
         return
     part = recording.filter(domains=[domain])
-    if steps is not None and found.steps:
+    count, span = found.steps, found.span
+    if steps is not None and found.steps:  # outliers count here
         kept = steps._after_warm_up
+        count, span = kept.steps, kept.duration
         part = part.filter(start=kept.begin, stop=kept.end)
     handle = part._reader.handle()
     summary.add_modules(handle, _places(found))
     process = min(summary.table("processes")["process"])
     columns = {
-        "process": process, "steps": found.steps, "warm_up": found.warm_up,
-        "span": round(found.span), "has_backward": found.has_backward, "has_gpu": found.has_gpu,
+        "process": process, "steps": count, "warm_up": found.warm_up, "span": round(span),
+        "has_backward": found.has_backward, "has_gpu": found.has_gpu,
         "gpu_used": found.gpu_used,
     }  # fmt: skip
     summary.add_table("modules", {name: _numbers([int(of)]) for name, of in columns.items()})
@@ -85,6 +87,7 @@ class ManyModules(Modules):
         sums = summary.table("modules")
         self.steps = sum(sums.get("steps", ()))
         self.warm_up = sum(sums.get("warm_up", ()))
+        self.outliers = 0  # they are not left out
         self.span: float = float(sum(sums.get("span", ())))
         self.has_backward = any(sums.get("has_backward", ()))
         self.has_gpu = any(sums.get("has_gpu", ()))

@@ -10,7 +10,7 @@ from glob import escape
 from nvspan.recording.frame import Frame
 from nvspan.recording.label import label, matches
 from nvspan.recording.losses import need_events
-from nvspan.recording.steps import Steps
+from nvspan.recording.steps import STATES, Steps
 from nvspan.recording.time_text import percent, time_cell
 
 TYPE_CHECKING = False
@@ -32,6 +32,8 @@ TIMES = ("forward_cpu", "backward_cpu", "forward_gpu", "backward_gpu")
 _SIMILAR = 1.5  # times of two modules of one kind are within this factor
 _LEAST_SIMILAR = 4
 _DEVICE = 2  # `kind` of a device range
+_TYPICAL = STATES.index("typical")
+_MOST_RUNS = 16  # of typical steps: each is a pass over the recording
 
 
 class Module:
@@ -80,6 +82,7 @@ class Modules(Frame):
         steps: how many steps the figures are about, 0 where no steps were found: then they are
             about the whole recording. Calls outside of steps, such as an evaluation, are left out.
         warm_up: how many steps of warm-up were left out before them.
+        outliers: how many outliers were left out among them, as `Steps` tells them.
         span: ns of those steps, or of the recording.
         has_backward, has_gpu: whether such ranges were recorded.
         gpu_used: whether the program used a GPU, recorded or not.
@@ -96,47 +99,61 @@ class Modules(Frame):
         from nvspan import _reader
 
         need_events(recording, "modules")
-        self.steps = self.warm_up = 0
+        self.steps = self.warm_up = self.outliers = 0
         self.gpu_used = recording.has_gpu()
-        part = recording
+        parts = [recording]
         try:
             steps = Steps(recording, step) if steps is None else steps
         except ValueError:
             if step is not None:
                 raise
         else:
-            part = self._without_warm_up(recording, steps)
+            parts = self._typical_parts(recording, steps)
         step_label = steps.step if steps is not None and self.steps else None
         patterns = [f"{escape(domain)}:*"]
         if step_label is not None:  # as a pattern, and as it stands
             patterns += [step_label, escape(step_label)]
-        nodes = _reader.tree(part.filter(match=patterns)._reader.handle())
+        trees = [_reader.tree(part.filter(match=patterns)._reader.handle()) for part in parts]
         self.models: list[Module] = []
         self._by_name: dict[str, list[Module]] = {}
+        self._kinds = _forward_passes(recording, domain)
         self.ambiguous: list[str] = []
-        own = [node for node in nodes if node.domain == domain]
+        own = [node for nodes in trees for node in nodes if node.domain == domain]
         self.has_backward = any(node.backward for node in own)
         self.has_gpu = any(node.kind == "device" for node in own)
-        self._kinds = _forward_passes(recording, domain)
-        outside = self._grow(nodes, _module_test(self._kinds, domain), step_label)
+        is_module = _module_test(self._kinds, domain)
+        outside = [self._grow(nodes, is_module, step_label) for nodes in trees]
         if self.steps == 0:
-            self.span: float = part._reader.stats("name").whole
-        device_times = outside and self.has_gpu and steps is not None
+            self.span: float = recording._reader.stats("name").whole
+        by_launch = self.has_gpu and steps is not None and (any(outside) or len(parts) > 1)
         for node in own:  # what is within a range of its name is a part of that node
-            if node.kind != "device" or not device_times:
+            if node.kind != "device" or not by_launch:
                 self._take(node.name, node.backward, node.kind, node.total)
-        if device_times and steps is not None:
-            for (name, backward), total in _launched_in(steps, part, domain).items():
+        if by_launch and steps is not None:
+            for (name, backward), total in _launched_in(steps, recording, domain).items():
                 self._take(name, backward, "device", total)
 
-    def _without_warm_up(self, recording: OpenedFiles, steps: Steps) -> OpenedFiles:
+    def _typical_parts(self, recording: OpenedFiles, steps: Steps) -> list[OpenedFiles]:
+        """The parts that hold the typical steps and no others; all of it without steps.
+
+        One part without the warm-up where many outliers lie between them, or steps of threads
+        overlap.
+        """
+        runs = _runs(steps)
+        if 0 < len(runs) <= _MOST_RUNS:
+            typical = steps.typical
+            self.steps, self.warm_up, self.outliers = (
+                typical.steps, typical.warm_up, typical.outliers,
+            )  # fmt: skip
+            self.span = sum(took for _, _, took in runs)
+            return [recording.filter(start=begin, stop=end) for begin, end, _ in runs]
         kept = steps._after_warm_up
         if not kept.steps:
-            return recording
+            return [recording]
         self.steps = kept.steps
         self.warm_up = len(steps) - self.steps
         self.span = kept.duration
-        return recording.filter(start=kept.begin, stop=kept.end)
+        return [recording.filter(start=kept.begin, stop=kept.end)]
 
     def _grow(
         self, nodes: list[CallNode], is_module: Callable[[CallNode], bool], step: str | None
@@ -304,10 +321,31 @@ def _module_test(known: dict[str | None, str | None], domain: str) -> Callable[[
     return is_module
 
 
+def _runs(steps: Steps) -> list[tuple[int, int, int]]:
+    """Typical steps that follow one another: begin, end, the sum of their durations.
+
+    None where the steps are of several threads.
+    """
+    if len({*zip(steps["process"], steps["thread"], strict=True)}) > 1:
+        return []
+    runs: list[tuple[int, int, int]] = []
+    follows = False
+    for begin, took, state in sorted(
+        zip(steps["start"], steps["duration"], steps["state"], strict=True)
+    ):
+        if state == _TYPICAL and follows:
+            first, _, total = runs.pop()
+            runs.append((first, begin + took, total + took))
+        elif state == _TYPICAL:
+            runs.append((begin, begin + took, took))
+        follows = state == _TYPICAL
+    return runs
+
+
 def _launched_in(
     steps: Steps, part: OpenedFiles, domain: str
 ) -> dict[tuple[str | None, bool], float]:
-    """Durations of the domain's device ranges that the part's steps launched, by name and pass.
+    """Durations of the device ranges that typical steps launched, by name and pass.
 
     One whose launch is not known counts by its own start.
     """
@@ -316,9 +354,11 @@ def _launched_in(
         name: memoryview(reader.column("ranges", name))
         for name in ("kind", "domain", "name", "category_name", "start", "duration", "launcher")
     }
-    durations = steps["duration"]
+    columns_of_steps = (steps["start"], steps["duration"], steps["state"])
     spans = sorted(
-        (begin, begin + took) for begin, took in zip(steps["start"], durations, strict=True)
+        (begin, begin + took)
+        for begin, took, state in zip(*columns_of_steps, strict=True)
+        if state == _TYPICAL
     )
     starts = [start for start, _ in spans]
     totals: dict[tuple[str | None, bool], float] = {}
