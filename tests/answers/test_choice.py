@@ -41,7 +41,7 @@ def test_what_was_chosen_and_how_to_choose_another(tmp_path):
     path = written(tmp_path / "run.nvspan", ranges)
     lines = run(path).splitlines()
     assert lines[:4] == [
-        "27 steps of batch; the typical one takes 9.000 ms (p50 9.000 ms, p99 9.000 ms), the mean "
+        "27 steps of batch; the typical one takes 9.00 ms (p50 9.00 ms, p99 9.00 ms), the mean "
         "of 27",
         "",
         "a step is 'batch': a usual name of a step",
@@ -66,6 +66,6 @@ def test_requests_have_latencies(tmp_path):
     ranges = [(5 * i, 5 * i + 10, "request") for i in range(40)]
     path = written(tmp_path / "run.nvspan", ranges, "start_end")
     assert run(path).splitlines()[0] == (
-        "40 requests of request; latency p50 10.000 ms, p90 10.000 ms, p99 10.000 ms; up to 2 at "
+        "40 requests of request; latency p50 10.0 ms, p90 10.0 ms, p99 10.0 ms; up to 2 at "
         "once, 2.0 on average; 195 a second"
     )

@@ -165,10 +165,10 @@ def test_a_program_without_ranges(tmp_path, words, said):
 def test_a_program_of_marks_alone(tmp_path):
     (tmp_path / "marks.py").write_text("import nvspan\nnvspan.mark('here')\n")
     done = run_nvspan("record", "marks.py", cwd=tmp_path)
-    assert done.stderr.splitlines()[-2:] == [
-        "nvspan record: to record every function: nvspan record --profile marks.py",
-        f"nvspan: recorded into {tmp_path / 'marks.nvspan'}",
-    ]
+    hint, saved, following = done.stderr.splitlines()[-3:]
+    assert hint == "nvspan record: to record every function: nvspan record --profile marks.py"
+    assert saved.split()[:2] == ["saved", "marks.nvspan"]
+    assert following == "next   nvspan explain marks.nvspan"
 
 
 def test_names_with_a_process_and_those_that_ranks_share_are_free(tmp_path, monkeypatch):

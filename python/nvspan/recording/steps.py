@@ -128,10 +128,10 @@ class Steps(Frame):
         loop: Loop | None = None,
     ) -> None:
         loop = loop or read_loop(recording, step)
-        if loop.choice is None:
-            raise ValueError(why_no_steps(loop))
         names = names_in(recording)
         groups = _given_phases(names, phases) if phases else _known_phases(names)
+        if loop.choice is None:
+            raise ValueError(why_no_steps(loop))
         self.loop = loop
         self.choice = choice = loop.choice
         self.step = label(loop.groups[min(loop.step_groups)].domain, choice.label)

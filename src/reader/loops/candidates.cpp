@@ -96,7 +96,7 @@ ThreadCounts count_threads(const LoopRanges& ranges, const RangeRows& rows) {
 
 // Leaves the outermost, also those without a length; true: more than one in twenty lie in others.
 bool drop_inner(const LoopRanges& ranges, RangeRows& rows) {
-  Coverage coverage;
+  SortedCoverage coverage;
   std::size_t kept = 0, inner = 0;
   const std::size_t all = rows.size();
   for (const RangeRow row : rows) {
@@ -163,7 +163,7 @@ bool fill(const LoopRanges& ranges, std::uint32_t loop_thread, LoopCandidate& ca
   constexpr std::int64_t tiny = 2'000;
   std::size_t short_ones = 0;
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0, covered = 0;
-  Coverage coverage;
+  SortedCoverage coverage;
   for (const RangeRow row : rows) {
     const std::int64_t duration = ranges.duration(row);
     candidate.total += duration;

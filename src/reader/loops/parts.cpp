@@ -145,7 +145,7 @@ class PartsBuilder {
       if (lane_of(a) != lane_of(b)) return lane_of(a) < lane_of(b);
       return ranges_.start[a] < ranges_.start[b];
     });
-    Coverage coverage;
+    SortedCoverage coverage;
     for (const RangeRow row : order) {
       times_[row] = coverage.add(lane_of(row), ranges_.start[row], ranges_.end[row]);
     }
@@ -154,7 +154,7 @@ class PartsBuilder {
       if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
       return ranges_.start[a] < ranges_.start[b];
     });
-    Coverage within_steps;
+    SortedCoverage within_steps;
     for (const RangeRow row : outermost) {
       const std::uint32_t step = owners_.step[row];
       tree_.self[step] -= within_steps.add(step, ranges_.start[row], ranges_.end[row]);

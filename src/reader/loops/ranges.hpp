@@ -106,7 +106,7 @@ class LoopRanges {
 };
 
 // Adds up the union of intervals, which come lane by lane in the order of their starts.
-class Coverage {
+class SortedCoverage {
  public:
   // What the interval adds.
   std::int64_t add(std::uint64_t lane, std::int64_t start, std::int64_t end) {

@@ -17,7 +17,7 @@ std::vector<LoopThread> find_threads(const LoopRanges& ranges) {
     one.ranges = rows.end - rows.begin;
     one.begin = ranges.start[rows.begin];
     one.end = rows.last;
-    Coverage all, waits;
+    SortedCoverage all, waits;
     for (RangeRow row = rows.begin; row < rows.end; ++row) {
       if (ranges.is_floating(row)) {
         ++one.floating;

@@ -9,7 +9,7 @@ from itertools import islice
 from textwrap import wrap
 
 from nvspan.ranks.cause import tables
-from nvspan.recording.losses import counted
+from nvspan.recording.time_text import counted
 from nvspan.report.text import aligned, printable
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from nvspan.recording.losses import counted
+from nvspan.recording.time_text import counted
 from nvspan.recording.time_text import age
 
 TYPE_CHECKING = False
