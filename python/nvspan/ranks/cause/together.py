@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from nvspan.recording.time_text import counted
-from nvspan.recording.time_text import age
+from nvspan.recording.time_text import age, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
