@@ -134,9 +134,7 @@ def test_statistics_are_not_switched(tmp_path):
         told("attach", run.pid)
         step(run)
         (process,) = nvspan.where(run.pid).processes
-        assert (process.mode, process.main.ranges) == (
-            "stats", (("own", "outer"), (None, "plain"))
-        )  # fmt: skip
+        assert (process.mode, process.main.ranges) == ("stats", (("own", "outer"), (None, "plain")))
 
 
 def test_every_thread_follows_at_its_next_event(tmp_path):

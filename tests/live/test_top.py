@@ -204,9 +204,22 @@ def test_one_window_as_json(tmp_path):
     assert [process[key] for key in keys] == [run.pid, 4, "sleeping", 0, [run.pid], 0.0, None]
     inner = {"domain": "model", "name": "forward", "share": 1.0, "innermost": 1.0, "begun": 0,
              "children": []}  # fmt: skip
-    assert process["shares"] == [{"tid": run.pid, "ranges": [
-        {"domain": None, "name": "step", "share": 1.0, "innermost": 0.0, "begun": 0,
-         "children": [inner]}], "spans": []}]  # fmt: skip
+    assert process["shares"] == [
+        {
+            "tid": run.pid,
+            "ranges": [
+                {
+                    "domain": None,
+                    "name": "step",
+                    "share": 1.0,
+                    "innermost": 0.0,
+                    "begun": 0,
+                    "children": [inner],
+                }
+            ],
+            "spans": [],
+        }
+    ]
 
 
 def test_json_goes_on_line_by_line_until_it_is_interrupted(tmp_path):

@@ -66,11 +66,16 @@ def trace(files: Sequence[str], domains: Sequence[str] = DOMAINS, step: str = "s
                 )
                 times = [
                     FileTime(
-                        path, one.rank, one.world_size, one.pid, one.boot_id,
-                        one.start + one.unix_offset, one.end + one.unix_offset,
+                        path,
+                        one.rank,
+                        one.world_size,
+                        one.pid,
+                        one.boot_id,
+                        one.start + one.unix_offset,
+                        one.end + one.unix_offset,
                     )
                     for one in recording.processes
-                ]  # fmt: skip
+                ]
                 del handle
                 del recording
         except (OSError, ValueError, ImportError) as error:

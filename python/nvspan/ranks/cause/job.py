@@ -11,7 +11,11 @@ from typing import TypedDict
 from nvspan.ranks.cause import collectives, single
 from nvspan.ranks.cause.bootstrap import mean_of
 from nvspan.ranks.cause.delays import Delay, Delays
-from nvspan.ranks.cause.together import find_contradiction, find_unsynchronised
+from nvspan.ranks.cause.together import (
+    find_apart,
+    find_contradiction,
+    find_impossible_wait,
+)
 from nvspan.recording.statistics import median
 
 TYPE_CHECKING = False
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from nvspan._reader import RankJob
     from nvspan._results.jobs import Rank
     from nvspan.ranks.cause.single import SingleCollective
+    from nvspan.ranks.traced import FileTime
 
     Value = TypeVar("Value", int, float)
 
@@ -193,13 +198,8 @@ class Ranks:
                 for queued, used in zip(self._table["enqueued"], usable, strict=True)
             ),
         }
-        #: The longest wait for a rank in one collective, in ns, and that rank's number.
-        self.longest_wait, place = max(
-            zip(self._table["delay"], self._table["last"], strict=True), default=(0, 0)
-        )
-        self.waited_for = self.ranks[place].rank if self.longest_wait else None
         self.unrelated = find_contradiction(files.times)
-        self.unsynchronised = find_unsynchronised(self, files.times)
+        self.unsynchronised = self._find_unsynchronised(files.times)
         self.step_numbers = job.steps()
         self._steps = self._chosen_steps()
         self.step_times = self._of_steps(job.step_times())
@@ -213,6 +213,17 @@ class Ranks:
         self.imbalance = self._imbalance()
         self.critical = self._critical()
         self.verdict = Verdict("none", "")  # judge() replaces it
+
+    def _find_unsynchronised(self, times: Sequence[FileTime]) -> str | None:
+        apart = find_apart(self.counts["apart"], self.counts["collectives"])
+        wait, place = max(
+            zip(self._table["delay"], self._table["last"], strict=True), default=(0, 0)
+        )
+        if apart or not wait or self.clocks > 1:
+            return apart
+        last = self.ranks[place]
+        lengths = [time.end - time.begin for time in times if time.path != last.path]
+        return find_impossible_wait(wait, last.rank, lengths)
 
     def _chosen_steps(self) -> list[int]:
         """The places of the steps that count: those after warm-up that have a number."""

@@ -45,8 +45,12 @@ def render(found: Ranks) -> str:
         box += wrap(printable("next: " + verdict.next), _WIDTH, subsequent_indent="  ")
     lines = _box(box)
     counts = found.counts
-    sizes = [(len(found.ranks), "rank"), (found.clocks, "clock"),
-             (counts["collectives"], "collective"), (len(found.step_times), "step")]  # fmt: skip
+    sizes = [
+        (len(found.ranks), "rank"),
+        (found.clocks, "clock"),
+        (counts["collectives"], "collective"),
+        (len(found.step_times), "step"),
+    ]
     lines += ["", ", ".join(counted(number, noun) for number, noun in sizes)]
     for table in tables.all_of(found, _MOST_RANKS, _MOST_ROWS):
         lines += ["", aligned(table.heads, table.rows, table.heads[-1:])]

@@ -10,7 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nvspan.ranks.cause.job import Ranks
     from nvspan.ranks.traced import FileTime
 
 _CLOCK_ERROR = 60_000_000_000  # ns, by which the wall clocks of two machines may differ
@@ -46,23 +45,23 @@ def _end(time: FileTime) -> int:
     return time.end
 
 
-def find_unsynchronised(found: Ranks, times: Sequence[FileTime]) -> str | None:
-    """Why the collectives of an analysed job do not make its ranks wait for one another."""
-    apart, matched = found.counts["apart"], found.counts["collectives"]
-    if apart > matched:
-        return (
-            f"in {apart:,} of {counted(apart + matched, 'collective')} a rank leaves before "
-            "another arrives, or calls another operation"
-        )
-    if found.clocks > 1 or not found.longest_wait:
+def find_apart(apart: int, matched: int) -> str | None:
+    """Why collectives do not synchronise, of which ranks leave `apart`; None: most of them do."""
+    if apart <= matched:
         return None
-    lengths = {time.path: time.end - time.begin for time in times}
-    longest = max(
-        lengths.get(rank.path, 0) for rank in found.ranks if rank.rank != found.waited_for
+    return (
+        f"in {apart:,} of {counted(apart + matched, 'collective')} a rank leaves before another "
+        "arrives, or calls another operation"
     )
-    if 0 < longest < found.longest_wait:
-        return (
-            f"a rank would have waited {age(found.longest_wait)} for rank {found.waited_for}, and "
-            f"none of the others was recorded for more than {age(longest)}"
-        )
-    return None
+
+
+def find_impossible_wait(wait: int, rank: int, lengths: Sequence[int]) -> str | None:
+    """Why nobody can have waited so many ns for a rank, where the others were recorded for
+    `lengths`; None: somebody can."""
+    longest = max(lengths, default=0)
+    if not 0 < longest < wait:
+        return None
+    return (
+        f"a rank would have waited {age(wait)} for rank {rank}, and none of the others was "
+        f"recorded for more than {age(longest)}"
+    )

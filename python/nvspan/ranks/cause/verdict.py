@@ -7,7 +7,7 @@ from __future__ import annotations
 from nvspan.ranks.cause.delays import WITHOUT_A_CORE
 from nvspan.ranks.cause.job import Verdict
 from nvspan.recording.statistics import median
-from nvspan.recording.time_text import duration, percent
+from nvspan.recording.time_text import counted, duration, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +141,9 @@ def _cannot_tell(found: Ranks) -> tuple[str, str] | None:
     if found.counts["enqueued"] == found.counts["collectives"] and not found.step_times:
         return "nothing shows when collectives ran", "annotate steps"
     if len(found.step_times) < _FEWEST_STEPS:
-        return f"there are {len(found.step_times)} steps after warm-up", "record more steps"
+        steps = len(found.step_times)
+        verb = "is" if steps == 1 else "are"
+        return f"there {verb} {counted(steps, 'step')} after warm-up", "record more steps"
     if 2 * found.counts["uncertain"] > found.counts["collectives"]:
         return (
             "the clocks of the hosts are known less closely than their ranks are apart",
