@@ -17,6 +17,7 @@ export MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=2000000000 MALLO
 run_tests "$venv/bin/python" -n auto ${selected[@]+"${selected[@]}"} tests/pytorch tests/imports/test_traces.py
 [ -n "$NVSPAN_CI_FULL" ] || exit 0
 run_tests "$venv/bin/python" -n auto tests/docs/test_blocks.py -k "test_page and torch"
+run_tests "$venv/bin/python" -n 2 tests/answers/key/test_programs.py
 
 venv=$(make_venv trackers 3.11)
 install_wheel "$venv" ""
