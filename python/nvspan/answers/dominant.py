@@ -43,9 +43,10 @@ def dominant_findings(
         leaf = path[-1]
         name, time, own = quoted(parts.name(leaf)), parts.time(leaf), parts.own_time(leaf)
         holds_others = time >= _WRAPPER * total and own < time / 10
-        if parts.name(leaf) not in explained and not (unit == "run" and holds_others):
+        is_explained = parts.name(leaf) in explained
+        if not is_explained and not (unit == "run" and holds_others):
             yield _largest(parts, path, unit, per_run)
-        large = own >= _HALF * time and own >= UNNAMED * total
+        large = own >= _HALF * time and own >= UNNAMED * total and not is_explained
         if parts.children(leaf) and large and not parts.tree.is_followed:
             yield Finding(
                 "unnamed",
