@@ -175,8 +175,13 @@ def test_the_range_that_repeats_is_the_step_where_none_is_called_so(tmp_path):
     ranges = [(0, 10_000 * us, "main", "app")]
     for i in range(6):
         at = 100 + 1000 * i
-        inner = [(0, 900, "turn", "app"), (10, 500, "read", "app"), (20, 60, "parse", "app"),
-                 (600, 800, "write", "disk"), (620, 660, "read", "app")]  # fmt: skip
+        inner = [
+            (0, 900, "turn", "app"),
+            (10, 500, "read", "app"),
+            (20, 60, "parse", "app"),
+            (600, 800, "write", "disk"),
+            (620, 660, "read", "app"),
+        ]
         ranges += [((at + a) * us, (at + b) * us, *name) for a, b, *name in inner]
     found = written(tmp_path / "a.nvspan", {1: ranges}).steps()
     assert found.step == "app:turn"
