@@ -109,7 +109,7 @@ def test_modules_are_no_more_than_what_they_are_in(recordings):
                 assert row[time] is None or inner <= row[time]
     steps = recordings["blocks"].steps()
     model = found.rows()[0]
-    kept = [row for row in steps.rows() if row["state"] != "warm-up"]
+    kept = steps.rows(["typical"])
     assert (found.steps, found.span) == (len(kept), sum(row["duration"] for row in kept))
     assert model["forward_cpu"] <= sum(row["cpu"]["forward"] for row in kept)
     assert model["backward_cpu"] <= sum(row["cpu"]["backward"] for row in kept)

@@ -103,8 +103,8 @@ struct FileHeader {
   std::uint64_t in_hand;       // offset of the chunk whose header is being written; 0: none
   std::uint64_t events;        // at the end: how many its threads wrote
   std::uint64_t file_bytes;    // at the end: the length of the file; 0: still open
-  std::uint32_t cuda;           // CudaUse
-  std::uint32_t closing_sum;  // at the end, of this header: closing_sum(); 0: still open
+  std::uint32_t cuda;          // CudaUse
+  std::uint32_t closing_sum;   // at the end, of this header: closing_sum(); 0: still open
 };
 static_assert(sizeof(FileHeader) <= file_header_bytes);
 
