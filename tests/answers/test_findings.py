@@ -119,6 +119,11 @@ SLOW = {
         [("warm-up", "the first step takes 30.0 ms, the others 1.00 ms",
           "no single range explains it")],
     ),
+    "warm-up of two unlike steps": (
+        [30.0, 2.0, *even(38)],
+        [("warm-up", "the first 2 steps take 16.0 ms on average, the others 1.00 ms",
+          "no single range explains it")],
+    ),
     "jump": (
         [*even(20), *(1.5 * factor for factor in even(20))],
         [("jump", "steps become slower at step 20: 1.00 ms before, 1.50 ms after",
@@ -176,6 +181,18 @@ def test_rare_slow_steps_and_what_makes_them_slow(tmp_path):
             "'gc' makes the difference: 4.00 ms, hardly any in the others",
         )
     ]
+
+
+def test_a_part_of_all_steps_that_makes_the_first_slow(tmp_path):
+    program = Program()
+    lane = program.lane()
+    for factor in [40.0, *even(39)]:
+        with lane.inside("step"):
+            lane.add("matmul", 990 * factor)
+            lane.pause(10)
+    assert ("warm-up", "the first step takes 39.6 ms, the others 1.00 ms",
+            "'matmul' makes the difference: 39.6 ms, 990 us in the others",
+            ) in found(tmp_path, program)  # fmt: skip
 
 
 def test_a_loader_between_steps(tmp_path):

@@ -53,7 +53,8 @@ def _sentence(effect: Effect, unit: str, count: int, at: int) -> str:
     if effect.kind == "warm_up":
         if many == 1:
             return f"the first {unit} takes {slow}, the others {usual}"
-        return f"the first {many} {unit}s take {slow}, the others {usual}"
+        mean = duration(effect.low_time + effect.size)
+        return f"the first {many} {unit}s take {mean} on average, the others {usual}"
     if effect.kind == "jump":
         way = "slower" if effect.rises else "faster"
         return f"{unit}s become {way} at {unit} {at}: {_from_to(effect)}"

@@ -10,7 +10,7 @@ from nvspan.answers.words import path_text, quoted
 from nvspan.recording.time_text import duration
 
 _HALF, _PAIR, _SECOND = 0.5, 0.6, 0.2  # of the difference
-_HARDLY = 0.05  # of its time in slow steps: a part that the others do not have
+_HARDLY = 0.05  # of its time in slow steps, and of the others: a part that these do not have
 _MAX_DEPTH = 8
 
 
@@ -33,7 +33,7 @@ def difference(parts: Parts, means: LoopMeans) -> list[str]:
     assert pair is not None
     slow, usual = pair
     name = path_text(parts.name(index) for index in path)
-    if usual < _HARDLY * slow:
+    if usual < _HARDLY * min(slow, means.steps[1]):
         return [f"{name} makes the difference: {duration(slow)}, hardly any in the others"]
     return [f"{name} makes the difference: {duration(slow)}, {duration(usual)} in the others"]
 
