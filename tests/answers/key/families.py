@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from answers.key import (
     between,
+    held_out_first_quiet,
+    held_out_first_told,
     nested,
     quiet,
     requests,
@@ -28,4 +30,6 @@ FAMILIES = (
     waits,
     without_steps,
     quiet,
+    held_out_first_quiet,
+    held_out_first_told,
 )
