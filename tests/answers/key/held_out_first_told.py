@@ -228,7 +228,7 @@ def levels_that_are_streamed(program: Program) -> Truth:
 def map_that_became_larger(program: Program) -> Truth:
     parts = {"scan": 2, "localize": lambda i: 2 if i < 1700 else 3.4, "avoid": 3, "drive": 1.6}
     program.loop("control_cycle", 3000, parts, noise=0.05)
-    finding = says("jump", "slower", "localize", figures=(1700,))
+    finding = says("jump", "slower at step 1700:", "localize")
     return Truth("control_cycle", 3000, (finding,))
 
 
