@@ -103,7 +103,8 @@ def _between(
 
 
 def _stage_name(part: LoopGapPart) -> str:
-    return f"{stage_word(part.name)} {quoted(part.name)}".lstrip()
+    word = stage_word(part.name)
+    return quoted(part.name) if word in part.name.lower() else f"{word} {quoted(part.name)}"
 
 
 def _with_time(part: LoopGapPart) -> str:

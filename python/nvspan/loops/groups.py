@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from nvspan.loops.vocabulary import (
     COUNTER_WORDS,
+    LAYER_WORDS,
     STRUCTURE_WORDS,
     is_evaluation,
     is_function,
@@ -115,7 +116,10 @@ def _rounds(names: Sequence[LoopName]) -> dict[int, str]:
         counts_rounds = word in COUNTER_WORDS or word.rpartition("_")[2] in COUNTER_WORDS
         if not counts_rounds:
             calls = sum(names[index].ranges for index in members) / len(members)
-            is_part = any(each in STRUCTURE_WORDS for each in words_in(base))
+            words = words_in(base)
+            # "read_block 7" occurs once in a run, the "encoder_block 7" of a model in each step.
+            is_item = calls == 1 and len(words) > 1 and words[-1] in LAYER_WORDS
+            is_part = not is_item and any(each in STRUCTURE_WORDS for each in words)
             if len(members) < 3 or is_part or calls > max(2, len(members) / 2):
                 continue
         elif len(members) < 2:

@@ -61,14 +61,14 @@ _WAIT = _words(
     """wait waiting waits await acquire barrier recv synchronize synchronise semaphore idle
     blocked"""
 )
-_WAIT_LAST = frozenset(("lock", "join", "poll", "select"))
+_WAIT_LAST = frozenset(("lock", "join", "poll"))
 _WAIT_PAIRS = frozenset(
     tuple(pair.split())
     for pair in (
         *("queue get", "queue put", "q get", "q put", "future result", "fut result"),
         *("futures result", "as completed", "pool map", "get queue", "from queue", "thread join"),
         *("join thread", "join threads", "join worker", "join workers", "pool join"),
-        "process join",
+        *("process join", "select select", "selector select", "selectors select"),
     )
 )
 # A recording may have a million names, and most have none of these in them.
