@@ -225,7 +225,7 @@ def test_stages_of_the_run(tmp_path):
          "5 calls between steps, every 10 steps, 3.00 ms each"),
         ("stage", "11% of the run is before the first step (10.0 ms)", "'load_model' 10.0 ms"),
         ("stage", "5.6% of the run is after the last step (5.00 ms)",
-         "checkpoint 'save_checkpoint' 5.00 ms"),
+         "'save_checkpoint' 5.00 ms"),
     ]  # fmt: skip
 
 
