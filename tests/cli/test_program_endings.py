@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -203,3 +204,26 @@ def test_a_debugger_finds_the_program(way, tmp_path):
     arguments = ["program.py"]
     done = assert_same(way, arguments, cwd=tmp_path, stdin="p value\nc\n")
     assert "7" in done.stdout
+
+
+SIGNALS = """
+import signal, sys
+from nvspan.cli import main
+numbers = [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1]
+signal.signal(signal.SIGUSR1, print)
+before = [signal.getsignal(number) for number in numbers]
+main(["record", "-o", "run.nvspan", "-c", "import nvspan; nvspan.mark('here')"])
+print(before == [signal.getsignal(number) for number in numbers])
+"""
+
+
+def test_a_command_that_is_called_leaves_the_signals_of_its_process(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", SIGNALS],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "True\n", done.stderr

@@ -156,14 +156,21 @@ def run_to_end(prog: str, command: list[str], environment: dict[str, str]) -> in
     def pass_on(number: int, _frame: object) -> None:
         process.send_signal(number)
 
-    # The terminal sends these to the program as well; the others are for us alone.
-    for name in ("SIGINT", "SIGQUIT"):
+    # The terminal sends the first two to the program as well; the others are for us alone.
+    before = []
+    for name in ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
         if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-    for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), pass_on)
-    return process.wait()
+            number = getattr(signal, name)
+            is_sent_to_both = name in ("SIGINT", "SIGQUIT")
+            before.append(
+                (number, signal.signal(number, signal.SIG_IGN if is_sent_to_both else pass_on))
+            )
+    try:
+        return process.wait()
+    finally:
+        for number, handler in before:
+            if handler is not None:  # one that Python did not set cannot be set again
+                signal.signal(number, handler)
 
 
 def ended_as(code: int) -> int:
