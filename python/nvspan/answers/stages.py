@@ -11,8 +11,9 @@ from itertools import pairwise
 from nvspan._results.loops import LoopGapPart, LoopGaps
 from nvspan.answers.dominant import data_advice
 from nvspan.answers.finding import Finding
-from nvspan.answers.words import listed, quoted, share
+from nvspan.answers.words import quoted, share
 from nvspan.loops.vocabulary import CHECKPOINT, EVALUATION, LOADING, has_word
+from nvspan.recording.listing import listing
 from nvspan.recording.time_text import counted, duration
 
 BETWEEN = 0.1  # of the loop
@@ -63,7 +64,7 @@ def stage_findings(gaps: LoopGaps, unit: str, run: int) -> Iterator[Finding]:
         (gaps.tail, f"after the last {unit}", gaps.after),
     ):
         if time >= _STAGE * run:
-            evidence = [listed([_with_time(part) for part in parts[:_MAX_NAMED]])] if parts else []
+            evidence = [listing([_with_time(part) for part in parts[:_MAX_NAMED]])] if parts else []
             text = f"{share(time, run)} of the run is {where} ({duration(time)})"
             yield Finding("stage", text, evidence=evidence, cost=time / run)
 
@@ -98,7 +99,7 @@ def _between(
         advice = data_advice(loading[0].name)
     elif unnamed >= rest / 2:
         advice = f"put ranges around what runs between {unit}s"
-    return Finding("between", text, evidence=[listed(shares)] if shares else [], next=advice,
+    return Finding("between", text, evidence=[listing(shares)] if shares else [], next=advice,
                    cost=rest / run)  # fmt: skip
 
 

@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from nvspan.answers.choice import choice_fields, choice_lines
 from nvspan.recording.frame import flat
 from nvspan.recording.steps import OTHER, WAITING, Steps
-from nvspan.recording.time_text import duration, percent
+from nvspan.recording.time_text import counted, duration, percent
 from nvspan.report import text
 from nvspan.report.narrow import fitted
 from nvspan.report.render import as_csv
@@ -108,17 +107,6 @@ def difference(found: Steps, row: StepRow) -> list[tuple[str, float]]:
     return sorted((o for o in over if abs(o[1]) >= least), key=lambda o: -abs(o[1]))
 
 
-def differences(found: Steps, phase: str, places: Iterable[int]) -> Iterator[float]:
-    """By how much a phase took longer in steps than in the typical one, where that is much."""
-    usual = found.typical.cpu[phase]
-    least = _LEAST_EXCESS * found.typical.duration
-    spent = found[f"cpu.{phase}"]
-    for place in places:
-        over = spent[place] - usual
-        if abs(over) >= least:
-            yield over
-
-
 def _signed(ns: float) -> str:
     return ("+" if ns >= 0 else "-") + duration(abs(ns))
 
@@ -130,26 +118,22 @@ def notes(found: Steps) -> list[str]:
     if typical.warm_up or typical.outliers:
         parts = []
         if typical.warm_up:
-            parts.append(_many(typical.warm_up, "warm-up step"))
+            parts.append(counted(typical.warm_up, "warm-up step"))
         if typical.outliers:
-            parts.append(_many(typical.outliers, "outlier"))
+            parts.append(counted(typical.outliers, "outlier"))
         said.append(f"the typical step leaves out {' and '.join(parts)}")
     if found.unclosed:
-        said.append(f"{_many(found.unclosed, 'step')} did not end in the thread that began it")
+        said.append(f"{counted(found.unclosed, 'step')} did not end in the thread that began it")
     if found.outside:
-        said.append(f"no step launched {_many(found.outside, 'piece')} of the GPU's work")
+        said.append(f"no step launched {counted(found.outside, 'piece')} of the GPU's work")
     if found.by_run_time:
         said.append(
-            f"of {_many(found.by_run_time, 'piece')} of the GPU's work the launch is not known "
+            f"of {counted(found.by_run_time, 'piece')} of the GPU's work the launch is not known "
             "(replays of CUDA graphs): it is counted where it ran"
         )
     if found.other_devices:
         said.append("GPU idle is about the busiest of the devices")
     return said
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def heading(found: Steps) -> str:
@@ -160,13 +144,13 @@ def heading(found: Steps) -> str:
     if choice.overlapping:
         rate = len(found) / max(1e-9, found.loop.steps_extent / 1e9)
         return (
-            f"{_many(len(found), choice.unit)} of {name}; latency p50 {duration(typical.p50)}, "
+            f"{counted(len(found), choice.unit)} of {name}; latency p50 {duration(typical.p50)}, "
             f"p90 {duration(typical.p90)}, p99 {duration(typical.p99)}; up to "
             f"{found.loop.steps.peak} at once, {found.loop.steps.mean_open:.1f} on average; "
             f"{rate:.3g} a second"
         )
     return (
-        f"{_many(len(found), 'step')} of {name}; the typical one takes "
+        f"{counted(len(found), 'step')} of {name}; the typical one takes "
         f"{duration(typical.duration)} (p50 {duration(typical.p50)}, "
         f"p99 {duration(typical.p99)}), the mean of {typical.steps}"
     )

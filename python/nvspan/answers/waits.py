@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from nvspan._results.loops import LoopWait
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
-from nvspan.answers.words import listed, quoted
+from nvspan.answers.words import quoted
+from nvspan.recording.listing import listing
 from nvspan.recording.time_text import counted, duration, percent
 
 _WAIT = 0.1  # of the time from the first to the last step
@@ -48,7 +49,7 @@ def _meanwhile(wait: LoopWait, thread: str) -> Iterator[str]:
         f"{quoted(other.name)} ({percent(min(other.share, 1.0))} of the wait)"
         for other in wait.meanwhile[:_MAX_NAMED]
     ]
-    yield f"meanwhile thread '{thread}' runs {listed(shares)}"
+    yield f"meanwhile thread '{thread}' runs {listing(shares)}"
     if any(other.ends_it for other in wait.meanwhile):
         ends = [other.name for other in wait.meanwhile if other.ends_it]
         yield f"the wait ends when {quoted(ends[0])} ends"

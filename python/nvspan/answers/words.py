@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from nvspan.loops.vocabulary import place_in_code
 from nvspan.recording import Recording
@@ -63,14 +63,6 @@ def ordinal(number: int) -> str:
     """
     ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
-
-
-def listed(items: Sequence[str], word: str = "and") -> str:
-    """
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return f" {word} ".join(filter(None, [", ".join(items[:-1]), items[-1]])) if items else ""
 
 
 def files_text(recording: Recording) -> str:

@@ -88,8 +88,8 @@ def _parser() -> Parser:
     return parser
 
 
-def _show(recording: nvspan.Recording) -> None:
-    """Headline, first findings and a table, on standard error."""
+def _show(recording: nvspan.Recording) -> bool:
+    """Headline, first findings and a table, on standard error; whether there are ranges."""
     from nvspan.answers import explain
     from nvspan.answers.findings import analyze
     from nvspan.answers.overview import overview
@@ -103,6 +103,7 @@ def _show(recording: nvspan.Recording) -> None:
              if not note.startswith("unclosed:")]  # fmt: skip
     text = "\n".join([said, *([f"\n{table}"] if table else []), *notes])
     sys.stderr.write(text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
+    return bool(analysis.stats.rows)
 
 
 def _say(text: str) -> None:
@@ -128,8 +129,7 @@ def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str
         return
     try:
         recording = nvspan.read(*paths)
-        _show(recording)
-        if not recording.stats().rows:
+        if not _show(recording):
             if options.domains or options.min_duration:
                 domains = domain_names(options.domains)
                 of = f" of the domains {', '.join(domains)}" if domains else ""

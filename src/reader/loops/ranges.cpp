@@ -237,13 +237,4 @@ Concurrency concurrency_of(std::vector<std::int64_t> starts, std::vector<std::in
   return found;
 }
 
-std::int64_t median_of(std::vector<std::int64_t>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  const std::int64_t below = *std::max_element(values.begin(), middle);
-  return below + (*middle - below) / 2;
-}
-
 }  // namespace nvspan::reader

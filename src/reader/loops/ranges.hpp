@@ -131,7 +131,4 @@ struct Concurrency {
 };
 Concurrency concurrency_of(std::vector<std::int64_t> starts, std::vector<std::int64_t> ends);
 
-// The middle one, or the mean of the two; 0: none. Reorders the values.
-std::int64_t median_of(std::vector<std::int64_t>& values);
-
 }  // namespace nvspan::reader
