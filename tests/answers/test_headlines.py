@@ -56,7 +56,7 @@ def test_growth_stands_before_the_phases(tmp_path):
             lane.add("load", 100 + 10 * number)
             lane.add("update", 10)
     assert headline(program.read(tmp_path / "a.nvspan")) == (
-        "60 steps of 405 us, growing from 180 us to 630 us: load 98%, update 2.5%"
+        "60 steps of 400 us, growing from 180 us to 630 us: load 98%, update 2.5%"
     )
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from statistics import median
 
 from nvspan._results.variation import Effect
 from nvspan.answers.parts import DIGITS, STEP, Parts
@@ -18,7 +17,7 @@ from nvspan.loops.loop import Loop
 from nvspan.recording import Recording
 from nvspan.recording.label import label
 from nvspan.recording.losses import has_events
-from nvspan.recording.statistics import percentile
+from nvspan.recording.statistics import median, percentile
 from nvspan.recording.stats import Stats
 from nvspan.recording.steps import Steps
 from nvspan.recording.time_text import counted, duration, percent

@@ -70,7 +70,7 @@ std::vector<GroupSum> most_frequent(const LoopRanges& ranges, std::size_t most) 
     for (RangeRow row = 0; row < ranges.size(); ++row) {
       if (ranges.group[row] == sum.group) durations.push_back(ranges.duration(row));
     }
-    sum.time = static_cast<std::int64_t>(core::midpoint(durations));
+    sum.time = core::median(durations);
   }
   return sums;
 }
