@@ -37,6 +37,7 @@ def turn(item: pytest.Item) -> Iterator[None]:
         # A worker's folder lies in the folder of the run.
         path = Path(item.config.getoption("basetemp")).parent / "turns.lock"
         item.config.stash[_LOCK] = lock = path.open("a+", encoding="utf-8")
+        item.config.add_cleanup(lock.close)
     fcntl.lockf(lock, fcntl.LOCK_EX if is_timed(item) else fcntl.LOCK_SH)
     try:
         yield

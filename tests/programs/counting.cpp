@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Threads that number their events and note, in a file that outlives a kill, how far they are:
-// counting FILE THREADS EVENTS (0: until it is killed) HOW, which is ranges, marks or short.
+// counting FILE THREADS EVENTS (0: until it is killed) HOW, which is ranges, marks, short, or slow:
+// ranges with a pause after each, so that a reader that has no core is not left behind for ever.
 
 #include "events.hpp"
 
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -27,9 +29,10 @@ void mark(std::uint64_t number) {
 
 void count(int thread, std::uint64_t events, const std::string& how) {
   for (std::uint64_t i = 0; events == 0 || i < events; ++i) {
-    if (how == "ranges") nvtxRangePushA("range");
+    if (how != "marks") nvtxRangePushA("range");
     mark(i);
-    if (how == "ranges") nvtxRangePop();
+    if (how != "marks") nvtxRangePop();
+    if (how == "slow") std::this_thread::sleep_for(std::chrono::microseconds(20));
     progress[thread * 8].store(i + 1, std::memory_order_relaxed);
   }
 }

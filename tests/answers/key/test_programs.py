@@ -160,7 +160,7 @@ def evaluation(measured: Measured) -> Truth:
 
 
 def profiled(measured: Measured) -> Truth:
-    (share,) = measured.shares("main", "clean").values()
+    (share,) = measured.shares("run", "clean").values()
     finding = says("self", "profiled.py:", shares={"clean()": share})
     return Truth(
         None, None, (finding,), may="dominant unnamed overhead imports", headline={"clean()": share}
