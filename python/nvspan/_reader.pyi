@@ -147,18 +147,19 @@ class Watcher:
     def __init__(
         self,
         folder: bytes,
-        run: int,
-        pid: int,
-        rules: list[tuple[int, str, float]],
-        signals: list[int],
-        last: float,
-        every: float,
-        most: int,
-        environment: bytes,
+        run: int = 0,
+        pid: int = 0,
+        rules: list[tuple[int, str, float]] = ...,
+        signals: list[int] = ...,
+        last: float = 30.0,
+        every: float = 60.0,
+        most: int = 10,
+        environment: bytes | str = "",
+        says: bool = False,
     ) -> None: ...
     def start(self) -> bool: ...
     def stop(self) -> None: ...
-    def trigger(self, kind: str, why: str) -> None: ...
+    def trigger(self, kind: str, why: str, seconds: float) -> bool: ...
     def trigger_now(self, kind: str, why: str) -> tuple[bytes, bytes]: ...
     def next_bundle(self, seconds: float) -> bytes: ...
     def problems(self) -> list[bytes]: ...

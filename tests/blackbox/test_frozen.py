@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import nvspan
-from helpers.bundles import bundles
+from helpers.bundles import bundles, reasons
 from helpers.compile import build
 from helpers.lines import next_line
 from helpers.live import running, wait_until
@@ -24,7 +24,7 @@ PROGRAM = Path(__file__).parents[1] / "programs" / "nested.cpp"
 
 
 def freeze(folder, last=3600.0, most=1000):
-    watcher = _reader.Watcher(os.fsencode(folder), 0, 0, [], [], last, 0.001, most, b"")
+    watcher = _reader.Watcher(os.fsencode(folder), 0, 0, [], [], last, 0.001, most, b"", False)
     bundle, problem = watcher.trigger_now("asked", "why")
     return os.fsdecode(bundle), os.fsdecode(problem)
 
@@ -141,8 +141,13 @@ def test_a_flag_file_that_others_may_write_is_refused(tmp_path):
 def test_so_many_bundles_are_written_and_no_more(tmp_path):
     with running(tmp_path, "import nvspan\nwith nvspan.annotate('a'):\n input(print('ready'))",
                  "ring=1", extra={"PYTHONUNBUFFERED": "1"}):  # fmt: skip
-        for number in range(10):
+        for number in range(10):  # none of them is a bundle
             (tmp_path / f"nvspan-trigger-{number}").mkdir()
+            (tmp_path / f"nvspan-trigger-file-{number}").touch()
+        assert command("trigger", tmp_path).returncode == 0
+        assert len(list(filter(reasons, bundles(tmp_path)))) == 1
+        for number in range(9):
+            (tmp_path / f"nvspan-trigger-{number}" / "why.jsonl").touch()
         done = command("trigger", tmp_path)
         assert done.returncode == 1
         assert done.stderr == (

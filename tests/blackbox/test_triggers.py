@@ -35,7 +35,7 @@ WAIT_FOR_BUNDLE = """
 import glob
 def wait_for_bundle():
     end = time.monotonic() + 30
-    while not glob.glob("nvspan-trigger-*/where.json") and time.monotonic() < end:
+    while not glob.glob("nvspan-trigger-*") and time.monotonic() < end:
         time.sleep(0.01)
 """
 

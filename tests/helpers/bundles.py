@@ -24,20 +24,13 @@ def bundles(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: path.stat().st_ctime_ns)
 
 
-def whole(bundle: Path) -> bool:
-    """Whether all of it is there: what a Python thread adds comes last."""
-    return (bundle / "where.json").exists() and (bundle / "where.json").read_text()[-2:] == "\n}"
-
-
 def bundle_of(folder: Path, kind: str) -> Path:
     """The first bundle that was written for this kind of reason."""
     found: list[Path] = []
 
     def is_there() -> bool:
         found[:] = [
-            path
-            for path in bundles(folder)
-            if whole(path) and any(why["kind"] == kind for why in reasons(path))
+            path for path in bundles(folder) if any(why["kind"] == kind for why in reasons(path))
         ]
         return bool(found)
 

@@ -53,8 +53,12 @@ def folder_of_environment() -> str:
     return folder_of((file or "x") if named else record)
 
 
-def make_watcher(folder: str, triggers: Triggers, pid: int = 0, run: int = 0) -> _reader.Watcher:
-    """A watcher that has not been started; of one process, or, with 0, of all in the folder."""
+def make_watcher(
+    folder: str, triggers: Triggers, *, pid: int = 0, run: int = 0, says: bool = False
+) -> _reader.Watcher:
+    """A watcher that has not been started; of one process, or, with 0, of all in the folder.
+
+    Its problems are lines on standard error if it `says` them, and wait for `follow` if not."""
     variables = chosen(triggers, os.environ)
     about = {"host": os.uname().nodename, "pid": os.getpid(), "environment": variables}
     return _reader.Watcher(
@@ -67,6 +71,7 @@ def make_watcher(folder: str, triggers: Triggers, pid: int = 0, run: int = 0) ->
         triggers.every,
         triggers.keep,
         os.fsencode(f"{json.dumps(about)}\n" if variables else ""),
+        says,
     )
 
 
@@ -85,27 +90,28 @@ def follow(
             return
 
 
-def add_where(bundle: str) -> None:
+def add_where(bundle: str) -> str:
     """Writes the output of `nvspan where` into a bundle, unless another process has.
 
-    Nothing is raised: the recordings in the bundle have the same.
+    It reads files of other programs: never in a program that is recorded. Returns what went wrong,
+    or nothing; the recordings in the bundle have the same.
     """
     from nvspan.live import where
-
-    def create(name: str) -> int:
-        return os.open(os.path.join(bundle, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
 
     folder = os.path.dirname(bundle)
     try:
         names = sorted(name for name in os.listdir(bundle) if name.endswith(".nvspan"))
-        text = create("where.txt")
-    except OSError:
-        return
-    with open(text, "w", encoding="utf-8", errors="backslashreplace") as file:
-        try:
-            found = where([os.path.join(folder, name) for name in names])
-            file.write(f"{found}\n")
-            with open(create("where.json"), "w", encoding="utf-8") as other:
-                json.dump(found.as_dict(), other, indent=1)
-        except (OSError, ValueError) as error:
-            file.write(f"nvspan where: {error}\n")
+        found = where([os.path.join(folder, name) for name in names])
+        for name, text in (
+            ("where.txt", f"{found}\n"),
+            ("where.json", json.dumps(found.as_dict(), indent=1)),
+        ):
+            path = os.path.join(bundle, name)
+            create = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(create, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text)
+    except FileExistsError:
+        pass
+    except (OSError, ValueError) as error:
+        return f"{bundle}: no where.txt: {error}"
+    return ""

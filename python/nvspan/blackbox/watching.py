@@ -1,27 +1,27 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The watcher of this process, and the Python thread that completes its bundles."""
+"""The watcher of this process."""
 
 from __future__ import annotations
 
 import os
 import sys
-import threading
+from _thread import RLock
 
-from nvspan.blackbox.bundle import add_where, folder_of_environment, follow, make_watcher
-from nvspan.blackbox.syntax import Triggers, parse
+from nvspan import _reader
+from nvspan.blackbox import pending_reasons
 from nvspan.launch import TRIGGER_VARIABLE
+from nvspan.live.process import recordings_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from nvspan import _reader
+    from nvspan.blackbox.syntax import Triggers
 
-_LINGER = 5.0  # seconds that the program's end may wait for what is added to a bundle
-_lock = threading.RLock()  # a signal's handler may call what the program was in
+_LONGEST = 10.0  # seconds that a call waits for its bundle
+_lock = RLock()  # a signal's handler may call what the program was in
 _watcher: _reader.Watcher | None = None
-_follower: threading.Thread | None = None
 _of_parents: list[_reader.Watcher] = []  # a forked child must not touch their locks
 _triggers: Triggers | None = None
 _hooked = False
@@ -34,6 +34,9 @@ def _say(text: str) -> None:
 def start_from_environment() -> None:
     """As `nvspan.blackbox.start_from_environment`, where the variable is set."""
     global _triggers
+    from nvspan.blackbox.bundle import folder_of_environment
+    from nvspan.blackbox.syntax import parse
+
     try:
         triggers = parse(os.environ[TRIGGER_VARIABLE])
     except ValueError as error:
@@ -48,31 +51,23 @@ def start_from_environment() -> None:
         _say(f"{TRIGGER_VARIABLE} does nothing: {error}")
         return
     with _lock:
-        _start(folder, triggers)
+        _start(folder)
 
 
-def _start(folder: str, triggers: Triggers) -> bool:
-    global _watcher, _follower
-    watcher = make_watcher(folder, triggers, pid=os.getpid())
-    if not watcher.start():
-        _say("there is no thread for the black box: nothing is watched")
-        return False
-    _watcher = watcher
-    _hook(triggers)
-    _follower = threading.Thread(
-        target=_complete, args=(watcher,), name="nvspan bundles", daemon=True
-    )
-    _follower.start()
-    return True
+def _start(folder: str) -> None:
+    global _watcher
+    if _triggers is None:
+        watcher = _reader.Watcher(os.fsencode(folder), pid=os.getpid(), says=True)
+    else:
+        from nvspan.blackbox.bundle import make_watcher
+
+        watcher = make_watcher(folder, _triggers, pid=os.getpid(), says=True)
+    if _watcher is None and watcher.start():  # not one of a handler that came meanwhile
+        _watcher = watcher
+        _hook()
 
 
-def _complete(watcher: _reader.Watcher) -> None:
-    """Adds what only Python knows to each bundle."""
-    for bundle in follow(watcher, _say, lambda: _watcher is not watcher):
-        add_where(bundle)
-
-
-def _hook(triggers: Triggers) -> None:
+def _hook() -> None:
     global _hooked
     if _hooked:
         return
@@ -81,7 +76,7 @@ def _hook(triggers: Triggers) -> None:
 
     atexit.register(stop)
     os.register_at_fork(after_in_child=_in_child)
-    if not triggers.exception:
+    if _triggers is None or not _triggers.exception:
         return
     before = sys.excepthook
 
@@ -108,7 +103,7 @@ def exception_text(kind: type[BaseException], trace: TracebackType | None) -> st
 
 def _in_child() -> None:
     global _watcher, _lock
-    _lock = threading.RLock()
+    _lock = RLock()
     if _watcher is None:
         return
     _of_parents.append(_watcher)
@@ -120,22 +115,17 @@ def _in_child() -> None:
 def ask(kind: str, why: str) -> bool:
     """Has the watcher of this process write a bundle; one is started where there is none."""
     watcher = _watcher_of_process()
-    if watcher is not None:
-        watcher.trigger(kind, why)
-    return watcher is not None
+    return watcher is not None and watcher.trigger(kind, why, _LONGEST)
 
 
 def _watcher_of_process() -> _reader.Watcher | None:
     with _lock:
         if _watcher is None:
             try:
-                from nvspan.live.process import recordings_of
-
                 folder = os.path.dirname(os.path.realpath(recordings_of(os.getpid())[0]))
-            except (OSError, ImportError):  # nothing is recorded, or the interpreter is at its end
+            except OSError:  # nothing is recorded
                 return None
-            if not _start(folder, _triggers or Triggers()):
-                return None
+            _start(folder)
         return _watcher
 
 
@@ -146,6 +136,8 @@ def stop() -> None:
         watcher, _watcher = _watcher, None
     if watcher is not None:
         watcher.stop()
-        if _follower is not None:
-            _follower.join(_LINGER)
         _of_parents.append(watcher)  # another thread may be in it
+
+
+while pending_reasons:
+    ask("asked", pending_reasons.pop(0))

@@ -51,7 +51,8 @@ class Watch:
         said = ""
         for bundle in follow(self._watcher, _say, lambda: self._ended):
             if bundle != said:
-                add_where(said := bundle)
+                if problem := add_where(said := bundle):
+                    _say(problem)
                 _say(f"the last seconds are in {bundle}")
 
     def end(self) -> None:
@@ -99,16 +100,15 @@ def _write_now(parser: Parser, options: argparse.Namespace) -> int:
             folder = os.path.dirname(recordings_of(pid := int(folder))[0])
         except (OSError, ValueError) as error:
             parser.fail(plain_text(str(error)))
-    watcher = make_watcher(os.path.abspath(folder), triggers, pid)
+    watcher = make_watcher(os.path.abspath(folder), triggers, pid=pid)
     why = "asked for" if options.why is None else options.why
     bundle, problem = map(os.fsdecode, watcher.trigger_now("asked", why))
+    if bundle:
+        problem = problem or add_where(bundle)
+        print(plain_text(bundle))
     if problem:
         print(f"{parser.prog}: {plain_text(problem)}", file=sys.stderr)
-    if not bundle:
-        return 1
-    add_where(bundle)
-    print(plain_text(bundle))
-    return 1 if problem else 0
+    return 1 if problem or not bundle else 0
 
 
 def _watch(parser: Parser, options: argparse.Namespace) -> int:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import os
 
-from nvspan.ranks.paths import expand, is_folder
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -104,6 +102,8 @@ def paths_of(targets: Iterable[Target | Iterable[Target]]) -> list[str]:
         ValueError: there is none, or one of the targets stands for none.
         ProcessLookupError: a process does not exist, or writes no recording.
     """
+    from nvspan.ranks.paths import expand, is_folder
+
     flat: list[Target] = []
     for target in targets:
         flat += [target] if isinstance(target, (int, str, os.PathLike)) else list(target)

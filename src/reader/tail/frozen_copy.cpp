@@ -295,14 +295,14 @@ bool Copier::copy(std::uint64_t window) {
 
 }  // namespace
 
-bool freeze_recording(const std::string& from, const std::string& to, std::uint64_t window,
-                      std::string& problem) {
+int freeze_recording(const std::string& from, const std::string& to, std::uint64_t window,
+                     std::string& problem) {
   OpenFile source;
   const auto fail = [&](int error) {
     problem = std::strerror(error);
-    return false;
+    return error;
   };
-  if (!source.open(from, problem)) return false;
+  if (!source.open(from, problem)) return EINVAL;
   const std::string part = to + ".part" + std::to_string(::getpid());
   ::unlink(part.c_str());
   const int fd = ::open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -314,7 +314,7 @@ bool freeze_recording(const std::string& from, const std::string& to, std::uint6
     copied = false;
     error = errno;
   }
-  if (copied && ::rename(part.c_str(), to.c_str()) == 0) return true;
+  if (copied && ::rename(part.c_str(), to.c_str()) == 0) return 0;
   if (copied) error = errno;
   ::unlink(part.c_str());
   return fail(error);

@@ -124,8 +124,8 @@ class RecordingTail {
 // notices nothing. Chunks that it used again during the copy are left out, as a ring leaves out
 // what is old. The copy becomes visible under its name when it is whole.
 //
-// False: `problem` says why.
-bool freeze_recording(const std::string& from, const std::string& to, std::uint64_t window,
-                      std::string& problem);
+// 0, or an errno; then `problem` says why.
+int freeze_recording(const std::string& from, const std::string& to, std::uint64_t window,
+                     std::string& problem);
 
 }  // namespace nvspan::reader

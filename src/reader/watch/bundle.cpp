@@ -29,6 +29,8 @@ namespace {
 constexpr const char* flag_name = "/nvspan.trigger";
 constexpr std::string_view bundle_prefix = "nvspan-trigger-";
 constexpr std::string_view suffix = ".nvspan";
+constexpr const char* reasons = "why.jsonl";
+constexpr std::uint64_t longest_write = 60'000'000'000;  // ns: whoever wrote it is gone
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
@@ -83,7 +85,7 @@ std::string host() {
   return name;
 }
 
-void note(const std::string& bundle, const BundleEvent& event, std::uint64_t now) {
+std::string line_of(const BundleEvent& event, std::uint64_t now) {
   std::string line = "{\"time\": " + std::to_string(now) + ", \"kind\": ";
   add_json(line, event.kind);
   line += ", \"why\": ";
@@ -93,27 +95,40 @@ void note(const std::string& bundle, const BundleEvent& event, std::uint64_t now
   line += ", \"pid\": " + (event.pid == 0 ? std::string("null") : std::to_string(event.pid));
   line += ", \"rank\": " + (event.rank < 0 ? std::string("null") : std::to_string(event.rank));
   line += "}\n";
-  const int fd = ::open((bundle + "/why.jsonl").c_str(),
-                        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return;
-  // One write: lines of several hosts do not mix.
-  if (::write(fd, line.data(), line.size()) < 0) line.clear();
-  ::close(fd);
+  return line;
 }
 
-std::size_t count_bundles(const std::string& folder) {
+std::string final_path(const BundlePlace& place, const std::string& name) {
+  return place.folder + "/" + name;
+}
+
+std::string unfinished_path(const BundlePlace& place, const std::string& name) {
+  return place.folder + "/." + name;
+}
+
+// What this user's watchers have written: whoever may write into the folder can make others.
+bool is_own_bundle(const std::string& path) {
+  struct stat status = {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid() && ::lstat((path + "/" + reasons).c_str(), &status) == 0 &&
+         S_ISREG(status.st_mode);
+}
+
+std::size_t count_bundles(const BundlePlace& place) {
   std::size_t count = 0;
-  DIR* const dir = ::opendir(folder.c_str());
+  DIR* const dir = ::opendir(place.folder.c_str());
   if (dir == nullptr) return 0;
   while (const dirent* entry = ::readdir(dir)) {
-    if (std::strncmp(entry->d_name, bundle_prefix.data(), bundle_prefix.size()) == 0) ++count;
+    if (std::strncmp(entry->d_name, bundle_prefix.data(), bundle_prefix.size()) == 0) {
+      count += is_own_bundle(final_path(place, entry->d_name));
+    }
   }
   ::closedir(dir);
   return count;
 }
 
 // Its name; empty: it cannot be made, for the reason in errno.
-std::string make_folder(const std::string& folder, std::uint64_t now) {
+std::string make_folder(const BundlePlace& place, std::uint64_t now) {
   const auto seconds = static_cast<time_t>(now / 1'000'000'000);
   tm parts = {};
   ::gmtime_r(&seconds, &parts);
@@ -126,14 +141,60 @@ std::string make_folder(const std::string& folder, std::uint64_t now) {
       name += '-';
       name += std::to_string(number);
     }
-    std::string path(folder);
-    path += '/';
-    path += name;
-    if (::mkdir(path.c_str(), 0700) == 0) return name;
+    if (::access(final_path(place, name).c_str(), F_OK) == 0) continue;
+    if (::mkdir(unfinished_path(place, name).c_str(), 0700) == 0) return name;
     if (errno != EEXIST) return {};
   }
   return {};
 }
+
+// A line of its own, or what is there is emptied.
+bool write_flag(int fd, const std::string& line) {
+  return ::ftruncate(fd, 0) == 0 &&
+         ::pwrite(fd, line.data(), line.size(), 0) == static_cast<ssize_t>(line.size());
+}
+
+void remove_folder(const std::string& path) {
+  DIR* const dir = ::opendir(path.c_str());
+  if (dir == nullptr) return;
+  while (const dirent* entry = ::readdir(dir)) ::unlinkat(::dirfd(dir), entry->d_name, 0);
+  ::closedir(dir);
+  ::rmdir(path.c_str());
+}
+
+// The flag file, which nobody else changes meanwhile.
+class LockedFlag {
+ public:
+  LockedFlag(const BundlePlace& place, BundleProblem& problem) {
+    const std::string path = place.folder + flag_name;
+    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    struct stat status = {};
+    if (fd_ < 0 || ::fstat(fd_, &status) != 0) {
+      problem.set(path, errno);
+    } else if (status.st_uid != ::geteuid()) {
+      problem.text = path + ": it belongs to another user: it is not used";
+    } else if (!is_owners_alone(fd_)) {
+      problem.text = path + ": others than its owner may write it: it is not used";
+    } else if (::flock(fd_, LOCK_EX) != 0) {
+      problem.set(path, errno);
+    } else {
+      return;
+    }
+    close();
+  }
+  LockedFlag(const LockedFlag&) = delete;
+  LockedFlag& operator=(const LockedFlag&) = delete;
+  ~LockedFlag() { close(); }
+  int fd() const { return fd_; }  // negative: there is none
+
+ private:
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+  int fd_ = -1;
+};
 
 std::uint64_t ns_of(double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); }
 
@@ -148,46 +209,72 @@ BundleFlag read_flag(const std::string& folder) {
   return flag;
 }
 
-std::string open_bundle(const BundlePlace& place, const BundleEvent& event, std::string& problem) {
-  problem.clear();
-  const std::string path = place.folder + flag_name;
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-  if (fd < 0) {
-    problem = path + ": " + std::strerror(errno);
+void BundleProblem::set(const std::string& path, int error) {
+  text = path + ": " + std::strerror(error);
+  disk_full = error == ENOSPC || error == EDQUOT;
+}
+
+std::string bundle_path(const BundlePlace& place, const std::string& name) {
+  for (const std::string& path :
+       {final_path(place, name), unfinished_path(place, name), final_path(place, name)}) {
+    if (::access(path.c_str(), W_OK) == 0) return path;
+  }
+  return {};
+}
+
+OpenBundle open_bundle(const BundlePlace& place, const BundleEvent& event, BundleProblem& problem) {
+  problem = {};
+  const LockedFlag flag(place, problem);
+  if (flag.fd() < 0) return {};
+  const std::uint64_t now = core::clock_ns(CLOCK_REALTIME);
+  const BundleFlag last = parse_flag(flag.fd());
+  const std::uint64_t age = now > last.time ? now - last.time : 0;
+  OpenBundle bundle;
+  if (!last.name.empty() && age >= longest_write) {
+    ::rename(unfinished_path(place, last.name).c_str(), final_path(place, last.name).c_str());
+  }
+  if (!last.name.empty() && age < ns_of(place.together) && !bundle_path(place, last.name).empty()) {
+    bundle = OpenBundle{last.name, true};
+  } else if (!last.name.empty() && !event.asked && event.kind == last.kind &&
+             age < ns_of(place.every)) {
     return {};
-  }
-  std::string bundle;
-  if (!is_owners_alone(fd)) {
-    problem = path + ": others than its owner may write it: it is not used";
-  } else if (::flock(fd, LOCK_EX) != 0) {
-    problem = path + ": " + std::strerror(errno);
+  } else if (count_bundles(place) >= place.most) {
+    problem.text = place.folder + ": there are " + std::to_string(place.most) +
+                   " bundles: none is written until some are removed";
+    return {};
   } else {
-    const std::uint64_t now = core::clock_ns(CLOCK_REALTIME);
-    const BundleFlag last = parse_flag(fd);
-    const std::uint64_t age = now > last.time ? now - last.time : 0;
-    const std::string known = place.folder + "/" + last.name;
-    const std::uint64_t together = ns_of(place.together);
-    if (!last.name.empty() && age < together && ::access(known.c_str(), W_OK) == 0) {
-      bundle = known;
-    } else if (last.name.empty() || event.asked || event.kind != last.kind ||
-               age >= ns_of(place.every)) {
-      if (count_bundles(place.folder) >= place.most) {
-        problem = place.folder + ": there are " + std::to_string(place.most) +
-                  " bundles: none is written until some are removed";
-      } else {
-        const std::string name = make_folder(place.folder, now);
-        if (name.empty()) problem = place.folder + ": " + std::strerror(errno);
-        const std::string line = name + " " + std::to_string(now) + " " + event.kind + "\n";
-        if (!name.empty() && ::ftruncate(fd, 0) == 0 &&
-            ::pwrite(fd, line.data(), line.size(), 0) == static_cast<ssize_t>(line.size())) {
-          bundle = place.folder + "/" + name;
-        }
-      }
+    bundle.name = make_folder(place, now);
+    if (bundle.name.empty()) {
+      problem.set(place.folder, errno);
+      return {};
     }
-    if (!bundle.empty()) note(bundle, event, now);
+    if (!write_flag(flag.fd(), bundle.name + " " + std::to_string(now) + " " + event.kind + "\n")) {
+      problem.set(place.folder + flag_name, errno);
+    }
   }
-  ::close(fd);
-  return bundle;
+  if (problem.text.empty() && add_line(place, bundle, reasons, line_of(event, now), problem)) {
+    return bundle;
+  }
+  if (bundle.joined) return {};
+  write_flag(flag.fd(), "");
+  remove_folder(unfinished_path(place, bundle.name));
+  return {};
+}
+
+bool finish_bundle(const BundlePlace& place, const OpenBundle& bundle, BundleProblem& problem) {
+  if (bundle.joined) return true;
+  const std::string path = final_path(place, bundle.name);
+  if (::rename(unfinished_path(place, bundle.name).c_str(), path.c_str()) == 0) return true;
+  problem.set(path, errno);
+  return false;
+}
+
+void drop_bundle(const BundlePlace& place, const OpenBundle& bundle) {
+  if (bundle.joined) return;
+  BundleProblem ignored;
+  const LockedFlag flag(place, ignored);
+  if (flag.fd() >= 0 && parse_flag(flag.fd()).name == bundle.name) write_flag(flag.fd(), "");
+  remove_folder(unfinished_path(place, bundle.name));
 }
 
 std::uint64_t folder_version(const BundlePlace& place) noexcept {
@@ -230,19 +317,34 @@ std::vector<std::string> recordings_in(const BundlePlace& place,
   return found;
 }
 
-std::size_t fill_bundle(const BundlePlace& place, const std::string& bundle,
-                        const std::vector<std::string>& files, std::string& problem) {
-  std::size_t failed = 0;
+bool fill_bundle(const BundlePlace& place, const OpenBundle& bundle,
+                 const std::vector<std::string>& files, BundleProblem& problem) {
+  bool filled = true;
   for (const std::string& file : files) {
-    const std::string to = bundle + "/" + base_name(file);
+    const std::string folder = bundle_path(place, bundle.name);
+    if (folder.empty()) return false;
+    const std::string to = folder + "/" + base_name(file);
     if (::access(to.c_str(), F_OK) == 0) continue;
     std::string why;
-    if (freeze_recording(file, to, ns_of(place.last), why)) continue;
-    ++failed;
-    problem = file + ": ";
-    problem += why;
+    const int error = freeze_recording(file, to, ns_of(place.last), why);
+    if (error == 0) continue;
+    filled = false;
+    problem.set(file, error);
+    if (!why.empty()) problem.text = file + ": " + why;
   }
-  return failed;
+  return filled;
+}
+
+bool add_line(const BundlePlace& place, const OpenBundle& bundle, const char* file,
+              const std::string& line, BundleProblem& problem) {
+  const std::string path = bundle_path(place, bundle.name) + "/" + file;
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const ssize_t written = fd < 0 ? -1 : ::write(fd, line.data(), line.size());
+  const int error = written < 0 ? errno : ENOSPC;
+  if (fd >= 0) ::close(fd);
+  if (written == static_cast<ssize_t>(line.size())) return true;
+  problem.set(path, error);
+  return false;
 }
 
 }  // namespace nvspan::reader

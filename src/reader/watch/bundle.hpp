@@ -3,7 +3,8 @@
 
 // Bundles: folders with the last seconds of every process, beside the recordings. A flag file in
 // the folder of the recordings names the newest one, so that all who watch that folder, on whatever
-// host, write into the same bundle.
+// host, write into the same bundle. It has its name when it is whole, and one that begins with a
+// dot before.
 
 #pragma once
 
@@ -39,9 +40,28 @@ struct BundleFlag {
 };
 BundleFlag read_flag(const std::string& folder);
 
+struct BundleProblem {
+  std::string text;        // empty: none
+  bool disk_full = false;  // it may be gone in a while
+
+  // Of a file, by errno.
+  void set(const std::string& path, int error);
+};
+
+struct OpenBundle {
+  std::string name;     // empty: there is none
+  bool joined = false;  // another watcher opened it
+};
 // Opens a bundle for the event, or joins the one that was opened a moment ago, and notes the event
-// in its why.jsonl. Empty: none is opened; `problem` says why, and is empty where it is too soon.
-std::string open_bundle(const BundlePlace& place, const BundleEvent& event, std::string& problem);
+// in its why.jsonl. An empty name: none is opened; `problem` says why, and is empty where it is too
+// soon.
+OpenBundle open_bundle(const BundlePlace& place, const BundleEvent& event, BundleProblem& problem);
+// Its name from now on, for all to see; false: `problem` says why.
+bool finish_bundle(const BundlePlace& place, const OpenBundle& bundle, BundleProblem& problem);
+// As if it had never been opened.
+void drop_bundle(const BundlePlace& place, const OpenBundle& bundle);
+// Where it lies now; empty: nowhere.
+std::string bundle_path(const BundlePlace& place, const std::string& name);
 
 // The recordings of this machine in the folder that are being written, or ended within the last
 // seconds, but those that are known already.
@@ -49,9 +69,12 @@ std::vector<std::string> recordings_in(const BundlePlace& place,
                                        const std::vector<std::string>& but = {});
 // What changes where a file or a bundle comes to be in the folder.
 std::uint64_t folder_version(const BundlePlace& place) noexcept;
-// Freezes those of `files` into the bundle that are not in it; how many could not be, with the
-// reason of the last of them.
-std::size_t fill_bundle(const BundlePlace& place, const std::string& bundle,
-                        const std::vector<std::string>& files, std::string& problem);
+// Freezes those of `files` into the bundle that are not in it. False: not all of them could be, and
+// `problem` has the last one's reason.
+bool fill_bundle(const BundlePlace& place, const OpenBundle& bundle,
+                 const std::vector<std::string>& files, BundleProblem& problem);
+// Adds a line to a file of the bundle. One write: lines of several hosts do not mix.
+bool add_line(const BundlePlace& place, const OpenBundle& bundle, const char* file,
+              const std::string& line, BundleProblem& problem);
 
 }  // namespace nvspan::reader

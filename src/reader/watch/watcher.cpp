@@ -4,9 +4,10 @@
 #include "reader/watch/watcher.hpp"
 
 #include "core/os/clock.hpp"
+#include "core/os/error_line.hpp"
+#include "core/text/printable.hpp"
 #include "reader/watch/trigger_signals.hpp"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@ constexpr std::uint64_t flag_pause = 90'000'000;
 constexpr std::uint64_t unfinished = 1'000'000'000;
 constexpr std::uint64_t seldom = 2'000'000'000;
 constexpr std::size_t most_problems = 100;
+constexpr std::size_t most_failed = 16;
 
 }  // namespace
 
@@ -61,6 +63,7 @@ bool Watcher::start() {
     note_problem("there is no thread for the black box");
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (thread_.joinable() && !options_.signals.empty()) serve_signals(&bell_);
   return thread_.joinable();
 }
 
@@ -74,16 +77,19 @@ void Watcher::stop() noexcept {
     const std::lock_guard<std::mutex> held(mutex_);
     stops_ = true;
   }
-  wake_.notify_all();
+  bell_.ring();
   thread_.join();
+  if (!options_.signals.empty()) serve_signals(nullptr);
 }
 
-void Watcher::trigger(const std::string& kind, const std::string& why) {
-  {
-    const std::lock_guard<std::mutex> held(mutex_);
-    asked_.push_back(BundleEvent{kind, why, options_.pid, -1, true});
-  }
-  wake_.notify_all();
+bool Watcher::trigger(const std::string& kind, const std::string& why, std::uint64_t wait) {
+  const auto request = std::make_shared<Request>();
+  request->event = BundleEvent{kind, why, options_.pid, -1, true};
+  std::unique_lock<std::mutex> held(mutex_);
+  asked_.push_back(request);
+  bell_.ring();
+  wrote_.wait_for(held, std::chrono::nanoseconds(wait), [&] { return done_ || request->done; });
+  return request->written;
 }
 
 std::string Watcher::next_bundle(std::uint64_t wait) {
@@ -102,6 +108,10 @@ std::vector<std::string> Watcher::problems() {
 }
 
 void Watcher::note_problem(const std::string& problem) {
+  if (options_.says) {
+    core::write_error_line("%s", core::plain_text(problem).c_str());
+    return;
+  }
   {
     const std::lock_guard<std::mutex> held(mutex_);
     if (problems_.size() < most_problems) problems_.push_back(problem);
@@ -109,11 +119,12 @@ void Watcher::note_problem(const std::string& problem) {
   wrote_.notify_all();
 }
 
-void Watcher::take_signals(std::vector<BundleEvent>& events) {
+void Watcher::take_signals() {
   for (const int number : options_.signals) {
     const std::string text = std::to_string(number);
     if (was_signalled(number)) {
-      events.push_back(BundleEvent{"signal", "signal " + text, options_.pid, own_rank(), true});
+      carry_out(BundleEvent{"signal", "signal " + text, options_.pid, own_rank(), true});
+      signal_served(number);
     }
     if (was_replaced(number)) {
       note_problem("trigger signal:" + text +
@@ -153,13 +164,20 @@ void Watcher::look(std::vector<BundleEvent>& events, bool last) {
   }
 }
 
-void Watcher::take_requests(std::vector<BundleEvent>& events) {
-  const std::lock_guard<std::mutex> held(mutex_);
-  for (BundleEvent& event : asked_) {
-    event.rank = own_rank();
-    events.push_back(std::move(event));
+void Watcher::answer_requests() {
+  std::vector<std::shared_ptr<Request>> asked;
+  {
+    const std::lock_guard<std::mutex> held(mutex_);
+    asked.swap(asked_);
   }
-  asked_.clear();
+  for (const auto& request : asked) {
+    request->event.rank = own_rank();
+    const bool written = !recordings_in(options_.place).empty() && carry_out(request->event);
+    const std::lock_guard<std::mutex> held(mutex_);
+    request->done = true;
+    request->written = written;
+    wrote_.notify_all();
+  }
 }
 
 std::int32_t Watcher::own_rank() const {
@@ -173,20 +191,23 @@ std::vector<std::string> Watcher::own_files() const {
   return files;
 }
 
-std::string Watcher::write(const BundleEvent& event, std::string& problem) {
-  std::string bundle = open_bundle(options_.place, event, problem);
-  if (bundle.empty()) return bundle;
-  joined_ = bundle.substr(bundle.rfind('/') + 1);
+// Empty: there is none; `problem` may say why.
+std::string Watcher::write(const BundleEvent& event, BundleProblem& problem) {
+  const OpenBundle bundle = open_bundle(options_.place, event, problem);
+  if (bundle.name.empty()) return {};
+  joined_ = bundle.name;
   fill_bundle(options_.place, bundle, own_files(), problem);
-  fill_bundle(options_.place, bundle, recordings_in(options_.place), problem);
-  if (!options_.environment.empty()) {
-    const int fd = ::open((bundle + "/environment.jsonl").c_str(),
-                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    const std::string& text = options_.environment;
-    if (fd >= 0 && ::write(fd, text.data(), text.size()) < 0) problem = bundle + ": no environment";
-    if (fd >= 0) ::close(fd);
+  if (!problem.disk_full) {
+    fill_bundle(options_.place, bundle, recordings_in(options_.place), problem);
   }
-  return bundle;
+  if (!options_.environment.empty() && !problem.disk_full) {
+    add_line(options_.place, bundle, "environment.jsonl", options_.environment, problem);
+  }
+  if (problem.disk_full || !finish_bundle(options_.place, bundle, problem)) {
+    drop_bundle(options_.place, bundle);
+    return {};
+  }
+  return options_.place.folder + "/" + bundle.name;
 }
 
 std::string Watcher::trigger_now(const std::string& kind, const std::string& why,
@@ -195,25 +216,70 @@ std::string Watcher::trigger_now(const std::string& kind, const std::string& why
     problem = options_.place.folder + ": nothing is recorded there";
     return {};
   }
-  return write(BundleEvent{kind, why, options_.pid, -1, true}, problem);
+  BundleProblem found;
+  std::string bundle = write(BundleEvent{kind, why, options_.pid, -1, true}, found);
+  problem = found.text;
+  return bundle;
+}
+
+// False: no bundle has the event; `problem` may say why.
+bool Watcher::attempt(const BundleEvent& event, BundleProblem& problem) {
+  std::string bundle = write(event, problem);
+  if (bundle.empty()) return false;
+  const std::lock_guard<std::mutex> held(mutex_);
+  if (bundles_.empty() || bundles_.back() != bundle) bundles_.push_back(std::move(bundle));
+  wrote_.notify_all();
+  return true;
+}
+
+bool Watcher::carry_out(const BundleEvent& event) {
+  BundleProblem problem;
+  const bool written = attempt(event, problem);
+  const bool again = !written && problem.disk_full;
+  if (again && !failed_.empty()) {  // it was said when the first one failed
+    const bool known = std::any_of(failed_.begin(), failed_.end(), [&](const BundleEvent& other) {
+      return !event.asked && other.kind == event.kind;
+    });
+    if (!known && failed_.size() < most_failed) failed_.push_back(event);
+    return false;
+  }
+  if (again) failed_.push_back(event);
+  if (!problem.text.empty()) {
+    note_problem(again ? problem.text + "; the bundle is tried again" : problem.text);
+  }
+  return written;
+}
+
+void Watcher::try_failed() {
+  while (!failed_.empty()) {
+    BundleProblem problem;
+    if (!attempt(failed_.front(), problem) && problem.disk_full) return;
+    failed_.erase(failed_.begin());
+    if (!problem.text.empty()) note_problem(problem.text);
+  }
 }
 
 // Another watcher, maybe on another host, has opened a bundle: what is written here belongs to it.
 void Watcher::join_newest() {
   const BundleFlag flag = read_flag(options_.place.folder);
   if (flag.name.empty() || flag.name == joined_) return;
-  joined_ = flag.name;
-  std::string problem;
-  const std::string bundle = options_.place.folder + "/" + flag.name;
-  fill_bundle(options_.place, bundle, own_files(), problem);
-  if (!problem.empty()) note_problem(problem);
+  BundleProblem problem;
+  if (fill_bundle(options_.place, OpenBundle{flag.name, true}, own_files(), problem) ||
+      bundle_path(options_.place, flag.name).empty()) {
+    joined_ = flag.name;
+  } else if (!problem.text.empty()) {
+    joined_ = flag.name;
+    note_problem(problem.text);
+  }
 }
 
 void Watcher::run() {
-  std::unique_lock<std::mutex> held(mutex_);
   for (;;) {
-    const bool last = stops_;
-    held.unlock();
+    bool last = false;
+    {
+      const std::lock_guard<std::mutex> held(mutex_);
+      last = stops_;
+    }
     std::vector<BundleEvent> events;
     try {
       const std::uint64_t now = core::monotonic_ns();
@@ -225,19 +291,11 @@ void Watcher::run() {
         find_recordings();
         found_at_ = now;
       }
-      take_requests(events);
-      take_signals(events);
+      try_failed();
+      answer_requests();
+      take_signals();
       look(events, last);
-      for (const BundleEvent& event : events) {
-        std::string problem;
-        std::string bundle = write(event, problem);
-        if (!problem.empty()) note_problem(problem);
-        if (bundle.empty()) continue;
-        held.lock();
-        if (bundles_.empty() || bundles_.back() != bundle) bundles_.push_back(std::move(bundle));
-        held.unlock();
-        wrote_.notify_all();
-      }
+      for (const BundleEvent& event : events) carry_out(event);
       if (now - flag_at_ >= (changes ? flag_pause : seldom)) {
         join_newest();
         flag_at_ = now;
@@ -245,15 +303,12 @@ void Watcher::run() {
     } catch (...) {
       note_problem("out of memory");
     }
-    held.lock();
-    if (last) {
-      done_ = true;
-      wrote_.notify_all();
-      return;
-    }
-    wake_.wait_for(held, std::chrono::nanoseconds(pause_),
-                   [this] { return stops_ || !asked_.empty(); });
+    if (last) break;
+    bell_.wait(pause_);
   }
+  const std::lock_guard<std::mutex> held(mutex_);
+  done_ = true;
+  wrote_.notify_all();
 }
 
 }  // namespace nvspan::reader

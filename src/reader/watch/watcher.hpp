@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/immovable.hpp"
+#include "reader/watch/bell.hpp"
 #include "reader/watch/bundle.hpp"
 #include "reader/watch/judge.hpp"
 
@@ -24,6 +25,7 @@ struct WatchOptions {
   std::int64_t pid = 0;      // watch this process alone; 0: all of the folder
   std::vector<int> signals;  // each is a trigger
   std::string environment;   // what environment.jsonl of a bundle gets from here; empty: nothing
+  bool says = false;         // problems are lines on standard error; else problems() has them
 };
 
 // Watches recordings of a folder on a thread of its own, which knows nothing of Python. It belongs
@@ -35,8 +37,9 @@ class Watcher : public core::Immovable {
 
   bool start();          // false: there is no thread to be had
   void stop() noexcept;  // carries out what was asked before
-  // Asks for a bundle; returns at once.
-  void trigger(const std::string& kind, const std::string& why);
+  // Has the watching thread write a bundle, and waits for it, at most so many ns. False: no bundle
+  // has the reason by then.
+  bool trigger(const std::string& kind, const std::string& why, std::uint64_t wait);
   // Makes one on the calling thread; empty: `problem` says why not.
   std::string trigger_now(const std::string& kind, const std::string& why, std::string& problem);
   // The next bundle that was written here, for at most so many ns; empty: none, or something went
@@ -46,13 +49,22 @@ class Watcher : public core::Immovable {
   std::vector<std::string> problems();
 
  private:
+  struct Request {
+    BundleEvent event;
+    bool done = false;
+    bool written = false;
+  };
+
   void run();
+  bool attempt(const BundleEvent& event, BundleProblem& problem);
+  bool carry_out(const BundleEvent& event);
+  void try_failed();
   void find_recordings();
   void look(std::vector<BundleEvent>& events, bool last);
-  void take_requests(std::vector<BundleEvent>& events);
-  void take_signals(std::vector<BundleEvent>& events);
+  void answer_requests();
+  void take_signals();
   std::int32_t own_rank() const;
-  std::string write(const BundleEvent& event, std::string& problem);
+  std::string write(const BundleEvent& event, BundleProblem& problem);
   void join_newest();
   void note_problem(const std::string& problem);
   std::vector<std::string> own_files() const;
@@ -61,19 +73,20 @@ class Watcher : public core::Immovable {
   std::uint64_t pause_ = 0;  // ns between two looks
   const std::int64_t owner_;
   std::vector<std::unique_ptr<Judge>> judges_;
-  std::vector<std::string> known_;  // files that are watched, or are not worth it
-  std::string joined_;              // the bundle that this has written to last
-  std::uint64_t version_ = 0;       // of the folder
+  std::vector<std::string> known_;   // files that are watched, or are not worth it
+  std::string joined_;               // the bundle that this has written to last
+  std::vector<BundleEvent> failed_;  // a disk was full: they are tried again
+  std::uint64_t version_ = 0;        // of the folder
   std::uint64_t changed_at_ = 0;
   std::uint64_t found_at_ = 0;
   std::uint64_t flag_at_ = 0;
 
+  Bell bell_;  // there is something to do
   std::mutex mutex_;
-  std::condition_variable wake_;
   std::condition_variable wrote_;
   bool stops_ = false;
   bool done_ = false;  // the thread writes no more
-  std::vector<BundleEvent> asked_;
+  std::vector<std::shared_ptr<Request>> asked_;
   std::vector<std::string> bundles_;
   std::vector<std::string> problems_;
   std::thread thread_;

@@ -29,7 +29,7 @@ py::bytes bytes_of(const std::string& text) { return py::bytes(text); }
 std::unique_ptr<Watcher> make_watcher(const std::string& folder, std::uint64_t run,
                                       std::int64_t pid, const py::list& rules,
                                       const std::vector<int>& signals, double last, double every,
-                                      std::size_t most, const std::string& environment) {
+                                      std::size_t most, const std::string& environment, bool says) {
   reader::WatchOptions options;
   options.place.folder = folder;
   options.place.run = run;
@@ -39,6 +39,7 @@ std::unique_ptr<Watcher> make_watcher(const std::string& folder, std::uint64_t r
   options.pid = pid;
   options.signals = signals;
   options.environment = environment;
+  options.says = says;
   for (const py::handle rule : rules) {
     const auto parts = py::cast<py::tuple>(rule);
     options.rules.push_back(
@@ -67,6 +68,11 @@ py::tuple trigger_now(Watcher& watcher, const std::string& kind, const std::stri
   return py::make_tuple(bytes_of(bundle), bytes_of(problem));
 }
 
+bool trigger(Watcher& watcher, const std::string& kind, const std::string& why, double seconds) {
+  const released_gil released;
+  return watcher.trigger(kind, why, static_cast<std::uint64_t>(seconds * 1e9));
+}
+
 void stop(Watcher& watcher) {
   const released_gil released;
   watcher.stop();
@@ -92,10 +98,16 @@ py::bytes freeze(const std::string& from, const std::string& to, std::uint64_t w
 
 void bind_watch(py::module_& module) {
   Methods(module).def("freeze", &freeze);
-  Methods(py::class_<Watcher>(module, "Watcher").def(py::init(&make_watcher)))
+  const reader::BundlePlace place;
+  Methods(py::class_<Watcher>(module, "Watcher")
+              .def(py::init(&make_watcher), py::arg("folder"), py::arg("run") = place.run,
+                   py::arg("pid") = 0, py::arg("rules") = py::list(),
+                   py::arg("signals") = std::vector<int>(), py::arg("last") = place.last,
+                   py::arg("every") = place.every, py::arg("most") = place.most,
+                   py::arg("environment") = "", py::arg("says") = false))
       .def("start", &Watcher::start)
       .def("stop", &stop)
-      .def("trigger", &Watcher::trigger)
+      .def("trigger", &trigger)
       .def("trigger_now", &trigger_now)
       .def("next_bundle", &next_bundle)
       .def("problems", &problems);
