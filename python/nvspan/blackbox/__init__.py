@@ -12,7 +12,7 @@ import os
 
 from nvspan.launch import CONFIG_VARIABLE, TRIGGER_VARIABLE
 
-pending_reasons: list[str] = []  # of calls that came while `watching` was being imported
+_pending: list[str] = []  # reasons of calls that came while `watching` was being imported
 
 
 def trigger(why: str) -> bool:
@@ -38,8 +38,10 @@ def trigger(why: str) -> bool:
     try:
         from nvspan.blackbox.watching import ask
     except ImportError:  # a signal's handler interrupts that very import, which goes on after it
-        pending_reasons.append(why)
+        _pending.append(why)
         return False
+    while _pending:
+        ask("asked", _pending.pop(0))
     return ask("asked", why)
 
 

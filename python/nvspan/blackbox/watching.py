@@ -9,7 +9,6 @@ import sys
 from _thread import RLock
 
 from nvspan import _reader
-from nvspan.blackbox import pending_reasons
 from nvspan.launch import TRIGGER_VARIABLE
 from nvspan.live.process import recordings_of
 
@@ -137,7 +136,3 @@ def stop() -> None:
     if watcher is not None:
         watcher.stop()
         _of_parents.append(watcher)  # another thread may be in it
-
-
-while pending_reasons:
-    ask("asked", pending_reasons.pop(0))
