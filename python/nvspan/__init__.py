@@ -124,8 +124,10 @@ def _recording_of(path: str) -> tuple[str, Source] | None:
 
 def _is_foreign(path: str) -> bool:
     """Whether the file is no recording of ours: a folder, or a database whatever its name."""
+    from nvspan.recording.regular_file import open_regular
+
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return file.read(8) == b"SQLite f"
     except IsADirectoryError:
         return True

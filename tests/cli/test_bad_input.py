@@ -40,6 +40,8 @@ def folder(tmp_path_factory):
     (folder / "dangling").symlink_to("nothing")
     (folder / "secret.nvspan").write_bytes(CALLS.read_bytes())
     (folder / "secret.nvspan").chmod(0)
+    for name in ("pipe", "pipe.json", "pipe.sqlite", "pipe.nsys-rep"):
+        os.mkfifo(folder / name)
     for name in ("text", "empty", "cut.nvspan"):
         shutil.copy(folder / name, folder / f"{name}.json")
     return folder
@@ -57,8 +59,9 @@ def words_of(command, path):
     return [command, path]
 
 
-BAD = ("missing", "empty", "text", "cut.nvspan", "folder", "dangling", "good.nvspan/x",
-       "secret.nvspan", "missing.json", "text.json", "empty.json", "cut.nvspan.json")  # fmt: skip
+BAD = ("missing", "pipe", "pipe.json", "pipe.sqlite", "pipe.nsys-rep", "empty", "text",
+       "cut.nvspan", "folder", "dangling", "good.nvspan/x", "secret.nvspan", "missing.json",
+       "text.json", "empty.json", "cut.nvspan.json")  # fmt: skip
 
 
 @pytest.mark.parametrize("command", READERS)

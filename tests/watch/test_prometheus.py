@@ -282,6 +282,15 @@ def test_once_prints_the_metrics(tmp_path):
     assert buckets == [1, 1, 1]
 
 
+def test_once_shows_no_escapes_of_a_name(tmp_path):
+    written(tmp_path / "a\x1b[2J.nvspan", [(0, 1000, "evil\x1b[31m")])
+    done = nvspan_metrics("--once", "a\x1b[2J.nvspan", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    assert 'range="evil\\x1b[31m"' in done.stdout
+    assert 'file="a\\x1b[2J.nvspan"' in done.stdout
+
+
 def test_once_without_a_file(tmp_path):
     done = nvspan_metrics("--once", "b.nvspan", cwd=tmp_path)
     assert done.returncode == 1

@@ -4,12 +4,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import emit, note
+from nvspan.report.local_server import LocalHandler, LocalServer
+from nvspan.report.text import printable_lines
 from nvspan.watch.prometheus import PrometheusCollector
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 _PORT = 9464
 _DESCRIPTION = """\
@@ -55,20 +60,35 @@ def main(argv: Sequence[str]) -> int:
     registry = prometheus_client.CollectorRegistry()
     registry.register(collector)
     if options.once:
-        code = emit(prometheus_client.generate_latest(registry).decode())
+        code = emit(printable_lines(prometheus_client.generate_latest(registry).decode()))
         note(collector.problems)
         return 1 if collector.problems else code
     try:
-        server, thread = prometheus_client.start_http_server(
-            options.port, options.address, registry
-        )
+        server = LocalServer(options.address, options.port, _handler_of(registry))
     except (OSError, OverflowError) as error:
         parser.fail(f"cannot listen on {options.address} port {options.port}: {error}")
-    print(f"http://{options.address}:{server.server_port}/metrics", flush=True)
-    try:
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        pass
-    server.shutdown()
-    thread.join()
+    if server.names is None:
+        note([f"anybody who reaches {options.address} can read the metrics"])
+    print(f"{server.origin}/metrics", flush=True)
+    with server:
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            pass
     return 0
+
+
+def _handler_of(registry: CollectorRegistry) -> type[LocalHandler]:
+    from prometheus_client.exposition import choose_encoder
+
+    class Handler(LocalHandler):
+        def do_GET(self) -> None:
+            encode, kind = choose_encoder(self.headers.get("Accept", ""))
+            page = encode(registry)
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(page)))
+            self.end_headers()
+            self.wfile.write(page)
+
+    return Handler

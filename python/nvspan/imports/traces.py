@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING
 
 from nvspan._reader import TraceImport
 from nvspan.recording import Source
+from nvspan.recording.regular_file import open_regular
 from nvspan.recording.time_text import counted
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def recording_of(path: str) -> tuple[str, Source]:
 
 def _open_bytes(path: str) -> tuple[IO[bytes], IO[bytes]]:
     """The file's bytes, unpacked if it is a gzip file, and the file itself, for its position."""
-    raw = open(path, "rb")  # noqa: SIM115
+    raw = open_regular(path)
     if raw.peek(2)[:2] == b"\x1f\x8b":
         return gzip.GzipFile(fileobj=raw), raw  # type: ignore[return-value]
     return raw, raw

@@ -9,6 +9,7 @@ import struct
 import zlib
 
 from nvspan import _reader
+from nvspan.recording.regular_file import open_regular
 
 SUFFIX = ".summary"
 _MAGIC = b"NVSPKEY1"
@@ -18,7 +19,7 @@ _HEADER_BYTES = 4096
 
 def _key(path: str, asked: str) -> tuple[int, int, int, int]:
     """What a summary is stale without: the file's size, time and header, and what was asked."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         status = os.fstat(file.fileno())
         header = file.read(_HEADER_BYTES)
     return status.st_size, status.st_mtime_ns, zlib.crc32(header), zlib.crc32(asked.encode())
@@ -27,7 +28,7 @@ def _key(path: str, asked: str) -> tuple[int, int, int, int]:
 def load(path: str, asked: str) -> _reader.RankSummary | None:
     """The summary beside the recording; None where there is none, or it is stale or damaged."""
     try:
-        with open(path + SUFFIX, "rb") as file:
+        with open_regular(path + SUFFIX) as file:
             whole = file.read()
         magic, *key, checksum = _KEY.unpack_from(whole)
         rest = whole[_KEY.size :]
@@ -45,7 +46,7 @@ def remove(path: str) -> None:
         OSError: it cannot be removed.
     """
     try:
-        with open(path + SUFFIX, "rb") as file:
+        with open_regular(path + SUFFIX) as file:
             is_ours = file.read(len(_MAGIC)) == _MAGIC
         if is_ours:
             os.unlink(path + SUFFIX)

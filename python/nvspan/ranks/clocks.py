@@ -17,6 +17,8 @@ import math
 import os
 from dataclasses import dataclass
 
+from nvspan.recording.regular_file import open_regular
+
 _FORMAT = "nvspan clocks 1"
 _FAR = 1 << 61  # ns: sums of such times have 64 bits
 _MAX_DRIFT = 200e-6  # between two clocks, as a part of the time
@@ -44,7 +46,7 @@ class Clocks:
         self.boot_ids: dict[str, str] = {}
         self._offsets: dict[str, list[Offset]] = {}
         try:
-            with open(path, encoding="utf-8") as file:
+            with open_regular(path) as file:
                 document = json.load(file)
             if document["format"] != _FORMAT:
                 raise ValueError

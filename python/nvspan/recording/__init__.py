@@ -8,6 +8,7 @@ import os
 
 from nvspan._lazy import lazy_attributes
 from nvspan.recording.opened import OpenedFiles, Source
+from nvspan.recording.regular_file import check_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -308,8 +309,7 @@ def read(*paths: str | os.PathLike[str]) -> Recording:
         if made is not None:
             name = made[0]
             sources[name] = made[1]
-        with open(name, "rb"):
-            pass
+        check_regular(name)
         names.append(name)
     reader = _reader.Reader([os.fsencode(name) for name in names])
     if reader.unreadable():

@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import sys
 from collections.abc import Mapping, Sequence
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from nvspan.report import viewer_start
+from nvspan.report.local_server import LocalHandler, LocalServer
 
 _ADDRESS = "127.0.0.1"
 # The UI has inline scripts and styles, and compiles WebAssembly in workers. It asks Google's hosts
@@ -38,7 +38,7 @@ def ui_folder() -> str | None:
     return None
 
 
-class _Handler(SimpleHTTPRequestHandler):
+class _Handler(LocalHandler, SimpleHTTPRequestHandler):
     """Files of the UI, and the trace under a name that only its URL tells."""
 
     server: Viewer
@@ -48,8 +48,6 @@ class _Handler(SimpleHTTPRequestHandler):
         super().__init__(*args, directory=args[2].folder, **named)
 
     def do_GET(self) -> None:
-        if not self._is_ours():
-            return
         if self.path == self.server.start_path:
             return self._send_start()
         super().do_GET()
@@ -61,17 +59,6 @@ class _Handler(SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(page)))
         self.end_headers()
         self.wfile.write(page)
-
-    def do_HEAD(self) -> None:
-        if self._is_ours():
-            super().do_HEAD()
-
-    def _is_ours(self) -> bool:
-        # Another name for this address is a page elsewhere that tries to read what we serve.
-        if self.headers.get("Host") in self.server.names:
-            return True
-        self.send_error(403)
-        return False
 
     def translate_path(self, path: str) -> str:
         if urlsplit(path).path == self.server.trace_path:
@@ -98,11 +85,8 @@ class _Handler(SimpleHTTPRequestHandler):
         # A browser compiles WebAssembly as it arrives only under this type.
         return "application/wasm" if str(path).endswith(".wasm") else super().guess_type(path)
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
 
-
-class Viewer(ThreadingHTTPServer):
+class Viewer(LocalServer):
     """A server of the UI in `folder` and of the file `trace`; `url` opens the one with the other.
 
     `commands` are what the UI does then, as `viewer_start.commands` makes them. `start` opens the
@@ -112,9 +96,6 @@ class Viewer(ThreadingHTTPServer):
     Raises:
         OSError: the port is taken.
     """
-
-    daemon_threads = True
-    allow_reuse_address = True
 
     def __init__(
         self,
@@ -128,17 +109,7 @@ class Viewer(ThreadingHTTPServer):
         self.commands = list(commands)
         self.start_path = f"/{secrets.token_urlsafe(16)}/"
         self.trace_path = self.start_path + quote(os.path.basename(trace))
-        super().__init__((_ADDRESS, port), _Handler)
-        self.names = {f"{name}:{self.server_port}" for name in (_ADDRESS, "localhost")}
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        # A browser that goes away while it is answered is no error.
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)
-
-    @property
-    def origin(self) -> str:
-        return f"http://{_ADDRESS}:{self.server_port}"
+        super().__init__(_ADDRESS, port, _Handler)
 
     @property
     def start(self) -> str:

@@ -32,7 +32,7 @@ bool has_content(const std::string& path) {
 }  // namespace
 
 SqlitePages::SqlitePages(const std::string& path)
-    : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (file_ < 0) throw std::system_error(errno, std::generic_category());
   try {
     std::array<std::uint8_t, header_bytes> header{};

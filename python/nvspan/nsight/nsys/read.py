@@ -22,6 +22,7 @@ from nvspan.nsight.nsys.nvtx import Nvtx
 from nvspan.nsight.nsys.report import Report
 from nvspan.nsight.nsys.tables import Database, is_database
 from nvspan.recording import Source
+from nvspan.recording.regular_file import check_regular
 
 SUFFIX = ".nsys-rep"
 _OURS = "NVSPAN_LOSSES"  # a table of exports by nvspan
@@ -39,8 +40,7 @@ def recording_of(path: str) -> tuple[str, Source] | None:
             exported, because there is no Nsight Systems or it refuses.
     """
     if path.endswith(COMPUTE_SUFFIX):
-        with open(path, "rb"):
-            pass
+        check_regular(path)
         raise ValueError(
             f"{path!r} is a report of Nsight Compute, which has no timeline: 'nvspan ncu --read' "
             "shows it, and nvspan.nsight.read_ncu reads it in Python"
@@ -115,8 +115,7 @@ def _tool(tables: Database) -> str:
 def _export(path: str, folder: str) -> str:
     """An SQLite file that the installed nsys makes of a report: beside it where nothing of that
     name exists and the folder can be written, else in `folder`."""
-    with open(path, "rb"):
-        pass
+    check_regular(path)
     nsys = find_tool("nsys")
     hint = f"or export it where there is one: nsys export --type=sqlite {path}"
     if nsys is None:

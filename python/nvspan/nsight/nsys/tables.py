@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 
 from nvspan import _reader
+from nvspan.recording.regular_file import open_regular
 
 # A name and a kind: "i" integers, "r" real numbers, "t" text, "b" bytes.
 Columns = Sequence[tuple[str, str]]
@@ -21,7 +22,7 @@ _BLOCK = 1 << 17  # rows that are held at once
 def is_database(path: str) -> bool:
     """Whether the file is an SQLite database."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return file.read(len(_SQLITE)) == _SQLITE
     except OSError:
         return False

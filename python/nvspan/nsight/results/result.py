@@ -17,6 +17,7 @@ from nvspan.nsight.results.limiter import MEMORY, OCCUPANCY, SM, TIME, first, li
 from nvspan.nsight.results.profiled import PUSH_POP, START_END, OpenRange, Profiled
 from nvspan.nsight.results.rows import KernelRow, Metric, RangeRow
 from nvspan.nsight.results.tables import Table, as_html, formatted
+from nvspan.recording.regular_file import check_regular
 
 _SHOWN_STALLS = 2
 
@@ -170,8 +171,7 @@ def read_reports(
     chosen = list(options)
     found: list[Profiled] = []
     for path in [os.fspath(each) for each in names]:
-        with open(path, "rb"):
-            pass
+        check_regular(path)
         found += csv_reader.read(path, needed_tool(path, ncu), *chosen)
     return NcuResult(found, filters)
 
