@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -98,6 +99,20 @@ def test_an_armed_process_records_from_attach_to_detach(tmp_path):
             [*((*row, True) for row in around), ("push", None, "line 1", True),
              ("push", None, "line 2", True), *((*row, False) for row in around),
              ("push", None, "line 4", True)], key=str)  # fmt: skip
+
+
+def test_who_holds_a_lock_is_named_and_does_not_hold_up_the_command(tmp_path):
+    with running(tmp_path, STEPPING, "armed") as run, open(run.file, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        assert told("attach", run.pid) == (
+            1, "",
+            f"{run.file}: process {os.getpid()} has locked it, and no request gets through\n",
+        )  # fmt: skip
+        fcntl.flock(file, fcntl.LOCK_UN)
+        step(run)
+        told("attach", run.pid)
+        step(run)
+        assert told("attach", run.pid)[0] == 0
 
 
 def test_attach_is_obeyed_by_a_program_that_moves(tmp_path):

@@ -7,9 +7,11 @@
 #include "reader/chunks/open_file.hpp"
 
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 namespace nvspan::reader {
@@ -24,6 +26,48 @@ void wake_threads(OpenFile& file, std::uint64_t newest) {
   });
 }
 
+void pause() {
+  const timespec millisecond = {0, 1000 * 1000};
+  ::nanosleep(&millisecond, nullptr);
+}
+
+// Who has locked the file; 0: somebody that the system does not show.
+int holder_of(int fd) {
+  struct stat status = {};
+  std::FILE* const locks = std::fopen("/proc/locks", "re");
+  if (locks == nullptr || ::fstat(fd, &status) != 0) return 0;
+  int holder = 0;
+  char line[256];
+  while (holder == 0 && std::fgets(line, sizeof line, locks) != nullptr) {
+    int process = 0;
+    unsigned long inode = 0;
+    if (std::sscanf(line, "%*s FLOCK %*s %*s %d %*x:%*x:%lu", &process, &inode) == 2 &&
+        inode == status.st_ino) {
+      holder = process;
+    }
+  }
+  std::fclose(locks);
+  return holder;
+}
+
+// Requests take turns. Whoever may read the file can lock it.
+bool take_turn(int fd, std::uint64_t until, std::string& problem) {
+  while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      problem = std::strerror(errno);
+      return false;
+    }
+    if (core::monotonic_ns() >= until) {
+      const int holder = holder_of(fd);
+      problem = holder == 0 ? "another process" : "process " + std::to_string(holder);
+      problem += " has locked it, and no request gets through";
+      return false;
+    }
+    pause();
+  }
+  return true;
+}
+
 }  // namespace
 
 LiveAnswer ask(const std::string& path, const LiveRequest& request, std::uint64_t wait,
@@ -33,10 +77,8 @@ LiveAnswer ask(const std::string& path, const LiveRequest& request, std::uint64_
   terms.least = record::file_header_bytes;
   OpenFile file;
   if (!file.open(path, problem, terms)) return LiveAnswer::failed;
-  if (::flock(file.fd(), LOCK_EX) != 0) {  // requests take turns
-    problem = std::strerror(errno);
-    return LiveAnswer::failed;
-  }
+  const std::uint64_t until = core::monotonic_ns() + wait;
+  if (!take_turn(file.fd(), until, problem)) return LiveAnswer::failed;
   if (!file.map(problem, terms)) return LiveAnswer::failed;
   auto& page = *file.writable_at<record::FirstPage>(0);
   record::LiveSection& live = page.live;
@@ -49,13 +91,11 @@ LiveAnswer ask(const std::string& path, const LiveRequest& request, std::uint64_
   live.wanted_ring.store(request.ring_bytes);
   live.asked.store(number);
   wake_threads(file, live.blocks.load(std::memory_order_acquire));
-  const std::uint64_t until = core::monotonic_ns() + wait;
   for (;;) {
     if (live.obeyed.load() >= number) return LiveAnswer::obeyed;
     if (live.refused.load() >= number) return LiveAnswer::refused;
     if (core::monotonic_ns() >= until) return LiveAnswer::waiting;
-    const timespec pause = {0, 1000 * 1000};
-    ::nanosleep(&pause, nullptr);
+    pause();
   }
 }
 
