@@ -126,8 +126,9 @@ RACE = """
 #include <thread>
 int shared;
 int main() {
-  std::thread other([] { shared = 1; });
-  shared = 2;
+  const auto count = [] { for (int i = 0; i < 100000; ++i) ++shared; };
+  std::thread one(count), other(count);
+  one.join();
   other.join();
 }
 """

@@ -118,8 +118,6 @@ def test_domains():
 
 
 def test_bad_values_raise_as_they_do_with_a_tool():
-    with pytest.raises((TypeError, ValueError)):
-        nvspan.annotate("x", color="no such color")
     with pytest.raises(OverflowError):
         nvspan.mark("x", payload=2**64)
     with pytest.raises(TypeError):
