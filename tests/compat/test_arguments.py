@@ -44,7 +44,7 @@ def kinds(error):
     kinds = (OverflowError, TypeError, ValueError)
     return next(kind.__name__ for kind in kinds if isinstance(error, kind))
 """
-# Before CPython 3.11 a fraction is no int even by int()'s own slot: nvtx takes it without a tool only.
+# Before CPython 3.11 a fraction has no __int__: nvtx takes it without a tool only.
 FRACTION = "Fraction(7, 2)" if hasattr(Fraction, "__int__") else "Decimal('3.5')"
 COLORS = ["tab:blue", "", "C0", "no such color", "#12345"]
 
