@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -83,6 +84,13 @@ def test_links_lead_somewhere(page):
         assert path.is_file(), target
         if anchor and path.suffix == ".md":
             assert anchor in anchors(path), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_headings_go_down_level_by_level(page):
+    text = re.sub(r"^```.*?^```$", "", (DOCS / page).read_text(encoding="utf-8"), flags=re.M | re.S)
+    levels = [len(signs) for signs in re.findall(r"^(#+) ", text, re.M)]
+    assert all(level <= before + 1 for before, level in pairwise(levels))
 
 
 def test_the_sidebar_has_five_groups():

@@ -23,6 +23,7 @@ from helpers.packages import needs
 from helpers.reported import recording_of, run_nvspan
 from helpers.terminal import on_a_terminal
 from helpers.traced import clean_environment, nvspan_command
+from helpers.written import written
 from nvspan.export import tables
 from nvspan.nsight import sqlite
 from nvspan.report import page, viewer
@@ -254,6 +255,26 @@ def _is_number(text):
     except ValueError:
         return False
     return True
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["stats"], ["stats", "--tree"], ["stats", "--many"], ["stats", "--format", "markdown"],
+     ["explain"], ["steps"], ["steps", "--many"], ["modules"], ["diff", "again.nvspan"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_very_long_name_is_shortened_in_text(words, tmp_path):
+    path = tmp_path / "long.nvspan"
+    calls = []
+    for start in range(0, 200_000_000, 10_000_000):
+        calls += [(start, start + 9_000_000, "step"),
+                  (start + 1_000_000, start + 8_000_000, "x" * 65_000)]  # fmt: skip
+    written(path, calls)
+    (tmp_path / "again.nvspan").write_bytes(path.read_bytes())
+    done = nvspan_command(*words, "long.nvspan", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) < 400
+    assert "modules" in words or "xxx...xxx" in done.stdout
 
 
 @pytest.mark.parametrize("port", ["99999", "-1", "65536", "x", "1.5"])

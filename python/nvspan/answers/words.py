@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from nvspan.loops.vocabulary import place_in_code
 from nvspan.recording import Recording
 from nvspan.recording.time_text import percent
-from nvspan.report.text import printable
+from nvspan.report.text import printable, short_name
 
 _MAX_FILES = 2
 
@@ -23,10 +23,10 @@ def plain_name(name: str) -> str:
     """
     place = place_in_code(name)
     if place is None:
-        return printable(name)
+        return short_name(name)
     called, file, line = place
     called = called if called.startswith("<") else f"{called}()"
-    return printable(f"{called}, {file.rpartition('/')[2]}:{line}")
+    return short_name(f"{called}, {file.rpartition('/')[2]}:{line}")
 
 
 def quoted(name: str) -> str:
@@ -35,7 +35,7 @@ def quoted(name: str) -> str:
     >>> quoted("load"), quoted("app/loader.py:8(clean)")
     ("'load'", 'clean(), loader.py:8')
     """
-    return plain_name(name) if place_in_code(name) else f"'{printable(name)}'"
+    return plain_name(name) if place_in_code(name) else f"'{short_name(name)}'"
 
 
 def path_text(names: Iterable[str]) -> str:

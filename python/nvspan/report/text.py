@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from nvspan._results import RangeName
 from nvspan.recording.label import label as plain_label
 
+_LONGEST_NAME = 200  # characters
 _SCALES = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
 
 
@@ -54,9 +55,14 @@ def begins_formula(text: str) -> bool:
     return text.startswith(("=", "+", "-", "@", "\t", "\r", "\n", *_WIDE_FORMULA_SIGNS))
 
 
+def short_name(name: str) -> str:
+    """A name in one line of text: printable, and of a very long one the two ends."""
+    return printable(shortened(name, _LONGEST_NAME))
+
+
 def label(domain: str | None, name: str | None) -> str:
     """How a range is called: ``domain:name``, the name alone in the default domain."""
-    return printable(plain_label(domain, name))
+    return short_name(plain_label(domain, name))
 
 
 def range_label(row: RangeName, *, device: bool = True) -> str:
@@ -64,7 +70,7 @@ def range_label(row: RangeName, *, device: bool = True) -> str:
 
     With `device` ranges of a device say that they are.
     """
-    name = printable(plain_label(row.domain, row.name, row.backward))
+    name = short_name(plain_label(row.domain, row.name, row.backward))
     if row.kind == "start_end" and not row.backward:
         name += " (start/end)"
     return name + (" (GPU)" if device and row.kind == "device" else "")
@@ -72,7 +78,8 @@ def range_label(row: RangeName, *, device: bool = True) -> str:
 
 def aligned(headings: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> str:
     """A table of plain text; the columns named in `left` are flush left, the others right."""
-    shown = [printable(heading) for heading in headings]
+    shown = [short_name(heading) for heading in headings]
+    rows = [[shortened(cell, _LONGEST_NAME) for cell in row] for row in rows]
     widths = [len(heading) for heading in shown]
     for row in rows:
         widths = [max(width, len(cell)) for width, cell in zip(widths, row, strict=True)]

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t smallest_ring_chunk = 16 * 1024;
 constexpr std::size_t largest_ring_chunk = 256 * 1024;
+constexpr std::size_t ring_unit = 4096;   // chunks of a ring are a multiple of it
 constexpr std::size_t smallest_ring = 4;  // chunks
 constexpr std::uint32_t largest_chunk = 1024 * 1024;
 constexpr std::size_t most_looked_at = 8;
@@ -28,8 +29,8 @@ void ChunkPool::restart() noexcept {
 
 void ChunkPool::begin_ring() noexcept {
   const std::uint64_t ring_bytes = file_.options().ring_bytes;
-  ring_chunk_ = std::clamp<std::size_t>(ring_bytes / 64 / page * page, smallest_ring_chunk,
-                                        largest_ring_chunk);
+  ring_chunk_ = std::clamp<std::size_t>(ring_bytes / 64 / ring_unit * ring_unit,
+                                        smallest_ring_chunk, largest_ring_chunk);
   const std::size_t wanted = std::max<std::size_t>(ring_bytes / ring_chunk_, smallest_ring);
   ring_left_ = wanted - std::min(wanted, ring_made_);
 }

@@ -16,7 +16,12 @@
 #include <utility>
 
 namespace nvspan::record {
+
+const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+
 namespace {
+
+constexpr std::size_t list_bytes = 4096;
 
 // Entries are used again and never unmapped: a handler may be reading any of them.
 struct Mapping {
@@ -24,11 +29,11 @@ struct Mapping {
   std::atomic<std::uintptr_t> end{0};  // 0: the entry is free
 };
 struct MappingPage {
-  static constexpr std::size_t count = (page - sizeof(void*)) / sizeof(Mapping);
+  static constexpr std::size_t count = (list_bytes - sizeof(void*)) / sizeof(Mapping);
   Mapping entries[count];
   MappingPage* next = nullptr;
 };
-static_assert(sizeof(MappingPage) <= page);
+static_assert(sizeof(MappingPage) <= list_bytes);
 
 std::atomic<MappingPage*> mappings{nullptr};
 std::atomic<bool> seen{false};
@@ -165,10 +170,10 @@ bool guard_mapping(void* start, std::size_t bytes) noexcept {
   for (MappingPage* at = mappings.load(std::memory_order_relaxed);; at = at->next) {
     if (at == nullptr) {
       void* memory =
-          ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+          ::mmap(nullptr, list_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory == MAP_FAILED) return false;
 #ifdef MADV_WIPEONFORK
-      ::madvise(memory, page, MADV_WIPEONFORK);
+      ::madvise(memory, list_bytes, MADV_WIPEONFORK);
 #endif
       at = new (memory) MappingPage;
       at->next = mappings.load(std::memory_order_relaxed);

@@ -16,7 +16,8 @@
 
 namespace nvspan::record {
 
-constexpr std::size_t page = 4096;  // the smallest size of a mapping
+extern const std::size_t
+    page;  // the system's unit of mappings: 4096 bytes, 65536 on some Arm kernels
 
 // Puts the handler in front, also in front of one that the program has installed since.
 void guard_faults() noexcept;

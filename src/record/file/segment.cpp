@@ -29,7 +29,7 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
 
 // For file systems that cannot reserve space: writing it does the same.
 bool write_zeros(int fd, std::uint64_t offset, std::size_t bytes) noexcept {
-  static const char zeros[page] = {};
+  static const char zeros[4096] = {};
   while (bytes != 0) {
     const ssize_t count =
         ::pwrite(fd, zeros, std::min(bytes, sizeof zeros), static_cast<off_t>(offset));
@@ -127,7 +127,7 @@ bool Segment::grow(std::size_t bytes) noexcept {
     error_ = ENODATA;
     return false;
   }
-  std::size_t wanted = std::max(bytes, next_extent_);
+  std::size_t wanted = std::max(bytes, round_up(next_extent_, page));
   bool grown = false;
   for (;;) {
     grown = reserve(fd, file_bytes_, wanted);
