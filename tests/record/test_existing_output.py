@@ -162,6 +162,18 @@ def test_a_program_without_ranges(tmp_path, words, said):
     )
 
 
+def test_a_folder_that_cannot_be_written_is_the_reason(tmp_path):
+    (tmp_path / "ranges.py").write_text(
+        "import nvspan\nwith nvspan.annotate('a'): pass\nprint(nvspan.trigger('why'))\n"
+    )
+    done = run_nvspan("record", "-o", "/proc/x.nvspan", "ranges.py", cwd=tmp_path)
+    assert done.stdout == "False\n"
+    first, last = done.stderr.splitlines()
+    assert first == "nvspan: cannot record into /proc/x.nvspan: No such file or directory"
+    assert last == "nvspan record: nothing recorded: /proc cannot be written: " \
+                   "No such file or directory"  # fmt: skip
+
+
 def test_a_program_of_marks_alone(tmp_path):
     (tmp_path / "marks.py").write_text("import nvspan\nnvspan.mark('here')\n")
     done = run_nvspan("record", "marks.py", cwd=tmp_path)

@@ -8,6 +8,7 @@ import argparse
 import os
 import shlex
 import sys
+import tempfile
 from collections.abc import Sequence
 
 import nvspan
@@ -124,8 +125,10 @@ def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str
     from nvspan.recording.time_text import duration
 
     if not paths:
-        how = _how_to_record(program, options)
-        _say(f"nothing recorded: the program made no NVTX call; {how}")
+        why = _write_problem(os.path.dirname(os.path.abspath(options.output)))
+        if why is None:
+            why = f"the program made no NVTX call; {_how_to_record(program, options)}"
+        _say(f"nothing recorded: {why}")
         return
     try:
         recording = nvspan.read(*paths)
@@ -145,6 +148,17 @@ def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str
         print(f"saved  {plain_text(name)}  {_size_text(path)}", file=sys.stderr)
     files = " ".join(map(shlex.quote, shown)) if len(shown) <= _MAX_FILES else "FILES"
     print(f"next   nvspan explain {plain_text(files)}", file=sys.stderr)
+
+
+def _write_problem(folder: str) -> str | None:
+    """Why no recording can have been written into the folder."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(4096))
+    except OSError as error:
+        # A folder of many processes is made by each of them.
+        return None if "{" in folder else f"{folder} cannot be written: {error.strerror}"
+    return None
 
 
 def _short_path(path: str) -> str:
