@@ -63,6 +63,7 @@ FULL = [
     "lint",
     "noop",
     "extras",
+    "fuzz",
     "docs",
     "wheels",
 ]
