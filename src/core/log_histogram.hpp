@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "core/statistics.hpp"
+#include "core/statistics/order.hpp"
 
 #include <array>
 #include <cmath>

@@ -3,7 +3,8 @@
 
 // Percentiles, the median and its distance, and Student's t.
 
-#include "core/statistics.hpp"
+#include "core/statistics/order.hpp"
+#include "core/statistics/student_t.hpp"
 
 #include <cmath>
 #include <cstddef>

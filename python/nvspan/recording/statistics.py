@@ -4,7 +4,7 @@
 
 A percentile is the nearest rank: the smallest value that at least this share of the values does not
 exceed. The median is the 50th percentile: of an even number of values, the lower middle one. C++
-has the same (src/core/statistics.hpp), and its Student's t is the one used here.
+has the same (src/core/statistics/order.hpp), and its Student's t is the one used here.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@
 #include "bindings/reader/values/column.hpp"
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/result.hpp"
-#include "core/statistics.hpp"
 #include "core/statistics/cancelling.hpp"
+#include "core/statistics/order.hpp"
 #include "core/statistics/slow_change.hpp"
 #include "core/statistics/variation.hpp"
 

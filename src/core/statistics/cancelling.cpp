@@ -3,7 +3,7 @@
 
 #include "core/statistics/cancelling.hpp"
 
-#include "core/statistics.hpp"
+#include "core/statistics/order.hpp"
 #include "core/statistics/slow_change.hpp"
 #include "core/statistics/thresholds.hpp"
 

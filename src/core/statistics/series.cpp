@@ -3,7 +3,7 @@
 
 #include "core/statistics/series.hpp"
 
-#include "core/statistics.hpp"
+#include "core/statistics/order.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,9 +3,9 @@
 
 #include "core/statistics/variation.hpp"
 
-#include "core/statistics.hpp"
 #include "core/statistics/cycle.hpp"
 #include "core/statistics/modes.hpp"
+#include "core/statistics/order.hpp"
 #include "core/statistics/period.hpp"
 #include "core/statistics/slow_change.hpp"
 #include "core/statistics/thresholds.hpp"

@@ -3,7 +3,7 @@
 
 #include "ranks/cause/excess.hpp"
 
-#include "core/statistics.hpp"
+#include "core/statistics/order.hpp"
 #include "ranks/cause/blame.hpp"
 
 #include <algorithm>

@@ -3,7 +3,8 @@
 
 #include "ranks/cause/stand_out.hpp"
 
-#include "core/statistics.hpp"
+#include "core/statistics/order.hpp"
+#include "core/statistics/student_t.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include "ranks/traces/segments.hpp"
 
-#include "core/statistics.hpp"
+#include "core/statistics/order.hpp"
 
 #include <algorithm>
 #include <cstddef>

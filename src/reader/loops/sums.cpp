@@ -3,7 +3,7 @@
 
 #include "reader/loops/sums.hpp"
 
-#include "core/statistics.hpp"
+#include "core/statistics/order.hpp"
 
 #include <algorithm>
 

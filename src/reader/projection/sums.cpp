@@ -3,7 +3,7 @@
 
 #include "reader/projection/sums.hpp"
 #include "core/key_order.hpp"
-#include "core/statistics.hpp"
+#include "core/statistics/order.hpp"
 
 #include <algorithm>
 #include <cmath>

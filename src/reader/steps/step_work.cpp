@@ -3,7 +3,7 @@
 
 #include "reader/steps/step_work.hpp"
 
-#include "core/statistics.hpp"
+#include "core/statistics/order.hpp"
 
 #include <algorithm>
 #include <limits>

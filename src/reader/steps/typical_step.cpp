@@ -3,7 +3,7 @@
 
 #include "reader/steps/typical_step.hpp"
 
-#include "core/statistics.hpp"
+#include "core/statistics/order.hpp"
 
 #include <algorithm>
 #include <cmath>

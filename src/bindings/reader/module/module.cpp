@@ -21,7 +21,7 @@
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/result.hpp"
 #include "bindings/reader/watch/watch_object.hpp"
-#include "core/statistics.hpp"
+#include "core/statistics/student_t.hpp"
 #include "reader/chunks/open_file.hpp"
 
 namespace py = pybind11;

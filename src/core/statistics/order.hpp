@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Order statistics and Student's t: one definition of each, for every figure of nvspan.
+// Order statistics: one definition of each, for every figure of nvspan.
 //
 // A percentile is the nearest rank: the smallest value that at least this share of the values does
 // not exceed. The median is the 50th percentile: of an even number of values, the lower middle one.
@@ -51,12 +51,5 @@ double robust_deviation(Values& values, typename Values::value_type center) {
   for (auto& value : values) value = value < center ? center - value : value - center;
   return deviations_of_distance * static_cast<double>(median(values));
 }
-
-// The probability that Student's t is as far from zero as `t`, on either side. Infinite `freedom`:
-// the normal distribution.
-double t_two_sided(double t, double freedom);
-
-// The t that is exceeded with the probability `chance`, at most 0.5.
-double t_quantile(double chance, double freedom);
 
 }  // namespace nvspan::core

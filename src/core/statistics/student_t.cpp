@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "core/statistics.hpp"
+#include "core/statistics/student_t.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace nvspan::core {
 namespace {
