@@ -61,12 +61,14 @@ class Magic:
         self._running: tuple[_Options, record, Profile | None] | None = None
 
     def load(self) -> None:
+        """Registers ``%%nvspan`` and what runs around each cell."""
         self._shell.input_transformers_cleanup.insert(0, self._without_magic)
         self._shell.events.register("pre_run_cell", self._before)
         self._shell.events.register("post_run_cell", self._after)
         self._shell.register_magic_function(self.run, "cell", "nvspan")
 
     def unload(self) -> None:
+        """Takes back what `load` did, and removes the recordings of cells."""
         self._shell.input_transformers_cleanup.remove(self._without_magic)
         self._shell.events.unregister("pre_run_cell", self._before)
         self._shell.events.unregister("post_run_cell", self._after)

@@ -28,6 +28,7 @@ _session: list[LiveRecording] = []  # that of --nvspan, while it runs
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the options ``--nvspan``, ``--nvspan-output`` and ``--nvspan-top``."""
     group = parser.getgroup("nvspan", "NVTX ranges")
     group.addoption(
         "--nvspan", action="store_true", help="record the NVTX ranges of all tests, and show them"
@@ -41,6 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Declares the marker, and with ``--nvspan`` starts the session's recording."""
     config.addinivalue_line(
         "markers",
         "nvspan(name, domain=None, calls=None, **budgets): the test's calls of a range, and the "
@@ -58,12 +60,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    """Ends the session's recording."""
     while _session:
         _session.pop().__exit__(None, None, None)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Puts a range around each test of a recorded session."""
     if not _session:
         return (yield)
     import nvspan
@@ -92,6 +96,7 @@ def recording() -> Iterator[LiveRecording]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Gives tests with the marker the fixture `recording`."""
     for item in items:
         names = getattr(item, "fixturenames", None)
         if names is not None and item.get_closest_marker("nvspan") and "recording" not in names:
@@ -100,6 +105,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Checks the budgets of a test's markers after it has passed."""
     result = yield
     for mark in item.iter_markers("nvspan"):
         live = item.funcargs["recording"]  # type: ignore[attr-defined]
@@ -110,6 +116,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Prints the slowest ranges of a recorded session."""
     if not _session:
         return
     from nvspan.report.render import plain

@@ -109,6 +109,7 @@ def _item(number: int, finding: Finding) -> list[str]:
 
 
 def as_json(said: Explanation) -> str:
+    """Headline, findings and what was looked for, as an object."""
     return json.dumps(asdict(said), indent=1)
 
 

@@ -52,6 +52,7 @@ class Parts:
         return len(self.tree.parts)
 
     def name(self, index: int) -> str:
+        """What the ranges of a part are called."""
         return self.tree.parts[index].name
 
     def children(self, index: int = STEP) -> list[int]:

@@ -22,7 +22,6 @@ from nvspan.recording.time_text import counted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SUFFIXES = (".json", ".json.gz")
 _OTHER_FORMATS = (".pftrace", ".perfetto-trace", ".csv", ".parquet")
 _BLOCK = 4 << 20
 

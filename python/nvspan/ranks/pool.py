@@ -62,6 +62,7 @@ class Pool:
         self._made = self.own is not None and self._executor is not given
 
     def submit(self, work: Work[Result], files: Sequence[str]) -> futures.Future[Result]:
+        """Gives work to a worker; where all have died, to a new one."""
         try:
             return self._executor.submit(work, files)
         except futures.BrokenExecutor:
@@ -77,6 +78,7 @@ class Pool:
         self._executor, self._made = self.own(), True
 
     def close(self) -> None:
+        """Waits for the workers that were made here, and ends them."""
         if self._made:
             self._executor.shutdown(wait=True, cancel_futures=True)
 

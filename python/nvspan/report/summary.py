@@ -257,6 +257,9 @@ def threads(recording: Recording) -> list[Thread]:
 
 
 def thread_name(known: Sequence[Thread], thread: int) -> str:
+    """A thread's name; with its number where others share it, and with its process where there are
+    several.
+    """
     found = known[thread]
     if found.name is None:
         name = f"thread {found.tid}"
@@ -266,11 +269,13 @@ def thread_name(known: Sequence[Thread], thread: int) -> str:
 
 
 def process_name(process: RecordedProcess) -> str:
+    """A process's number, with its rank if it has one."""
     name = str(process.pid)
     return name if process.rank is None else f"rank {process.rank} ({name})"
 
 
 def payload_text(kind: int, bits: int) -> str:
+    """A payload's value as it stands in a cell; ``-``: none."""
     if is_scalar(kind):
         value = scalar(kind, int(bits))
         return f"{value:g}" if isinstance(value, float) else str(value)

@@ -113,10 +113,12 @@ class Viewer(LocalServer):
 
     @property
     def start(self) -> str:
+        """The page to open first; nobody can guess its path."""
         return self.origin + self.start_path
 
     @property
     def url(self) -> str:
+        """Perfetto's page, told where the timeline is and which commands to start with."""
         url = f"{self.origin}/index.html#!/?url={quote(self.origin + self.trace_path, safe='')}"
         if self.commands:
             url += "&startupCommands=" + quote(json.dumps(self.commands), safe="")

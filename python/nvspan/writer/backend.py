@@ -59,11 +59,21 @@ class Connection:
         self.ends: set[Callable[[], None]] = set()  # of the sessions that have begun
 
     def interface(self) -> abi.Interface:
+        """The library's functions.
+
+        Raises:
+            RuntimeError: the backend is closed.
+        """
         if self.module is None or self.module.interface is None:
             raise RuntimeError("backend is closed")
         return self.module.interface
 
     def close(self) -> None:
+        """Ends its sessions, and the library with its last user. A second call does nothing.
+
+        Raises:
+            WriterError: a session could not be ended; the connection stays open.
+        """
         with self.lock:
             if self.module is None:
                 return
@@ -105,6 +115,7 @@ class Backend:
 
 
 def connection_of(backend: Backend) -> Connection:
+    """The connection behind a backend."""
     return backend._connection
 
 

@@ -323,10 +323,17 @@ def check_domain(domain: Domain, run: Run) -> None:
 
 
 def target_of(domain: Domain) -> DomainTarget:
+    """The domain's side of its back end."""
     return domain._target
 
 
 def resolve_message(domain: Domain, message: Text) -> Message:
+    """A message as back ends take it: a text, or the handle of a registered one.
+
+    Raises:
+        ValueError: it is registered in another domain.
+        TypeError: it is no message.
+    """
     if isinstance(message, RegisteredString):
         if message._domain is not domain:
             raise ValueError("message is a RegisteredString from a different domain")
@@ -337,6 +344,11 @@ def resolve_message(domain: Domain, message: Text) -> Message:
 
 
 def resolve_category(domain: Domain, category: Category) -> int:
+    """The number of a category; a new name gets one, None is 0.
+
+    Raises:
+        TypeError, ValueError: it is no category.
+    """
     if category is None:
         return 0
     if isinstance(category, (str, bytes)):
@@ -382,6 +394,11 @@ def _check_owner(domain: Domain, value: Schema | Counter, kind: type, what: str)
 
 
 def resolve_schema(domain: Domain, schema: Schema) -> EventSchema:
+    """The schema of events behind one that the user has.
+
+    Raises:
+        TypeError, ValueError: it is none, or registered in another domain.
+    """
     _check_owner(domain, schema, Schema, "schema")
     return schema._event
 

@@ -56,6 +56,17 @@ _ROLES: dict[EntryKind | PayloadEntryType | None, str] = {
 
 
 class Field(NamedTuple):
+    """A field of a payload.
+
+    Attributes:
+        name: what it is called.
+        type: a number of NVTX's, or the layout of a nested payload.
+        flags: what it means, and whether it is an array.
+        detail: of an array its length.
+        offset: bytes from the payload's beginning.
+        semantics: of a counter's value.
+    """
+
     name: str
     type: int | Layout
     flags: int
@@ -65,6 +76,8 @@ class Field(NamedTuple):
 
 
 class Layout(NamedTuple):
+    """The bytes of a payload: how many, flags of its schema, and its fields."""
+
     size: int
     flags: int
     fields: tuple[Field, ...]

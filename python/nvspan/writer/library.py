@@ -59,17 +59,21 @@ def _semantics(semantics: CounterSemantics) -> ctypes.Structure:
 
 
 class LibrarySession:
+    """A session of a library with NVTX's writer interface."""
+
     def __init__(self, interface: abi.Interface, name: str | None, config: str | None) -> None:
         self._interface = interface
         attributes = abi.sized(abi.SessionAttributes, _bytes(name), _bytes(config))
         self._handle = self._interface.register("SessionBegin", attributes)
 
     def domain(self, name: str | None) -> LibraryDomain:
+        """Registers a domain; None: the default one."""
         attributes = abi.sized(abi.DomainAttributes, _bytes(name))
         handle = self._interface.register("DomainRegister", self._handle, attributes)
         return LibraryDomain(self._interface, handle)
 
     def stream(self, options: StreamOptions, domain: Any) -> LibraryStream:
+        """Opens a stream of events of a domain."""
         attributes = abi.sized(
             abi.StreamAttributes,
             _bytes(options.name),
@@ -85,10 +89,13 @@ class LibrarySession:
         return LibraryStream(self._interface, handle, domain, options.scope)
 
     def end(self, complete: bool) -> None:
+        """Ends the session. A library is not told whether it is complete."""
         self._interface.call("SessionEnd", self._handle)
 
 
 class LibraryDomain:
+    """A domain of a library's session, and what is registered in it."""
+
     def __init__(self, interface: abi.Interface, handle: int) -> None:
         self._interface = interface
         self.handle = handle
@@ -97,12 +104,15 @@ class LibraryDomain:
         self._message: int | None = None
 
     def string(self, text: str) -> int:
+        """Registers a string: its handle."""
         return self._interface.register("StringRegister", self.handle, _bytes(text))
 
     def category(self, number: int, name: str) -> None:
+        """Names a category."""
         self._interface.call("CategoryRegister", self.handle, number, _bytes(name))
 
     def scope(self, path: str | None, parent: int) -> int:
+        """Registers a scope within another: its number."""
         attributes = abi.sized(abi.ScopeAttributes, _bytes(path), parent, 0)
         return self._interface.register("ScopeRegister", self.handle, attributes)
 
@@ -119,6 +129,7 @@ class LibraryDomain:
         return self._interface.register("SchemaRegister", self.handle, attributes)
 
     def schema(self, layout: Layout) -> int:
+        """The number of a layout's schema, which is registered once, with those nested in it."""
         known = self._schemas.get(layout)
         if known is not None:
             return known
@@ -153,12 +164,14 @@ class LibraryDomain:
         return known
 
     def message_schema(self) -> int:
+        """The schema of a message that is not registered, registered once."""
         if self._message is None:
             entry = abi.SchemaEntry(_MESSAGE | _ZERO_TERMINATED, _UTF8, b"message")
             self._message = self._register([entry], 0, None)
         return self._message
 
     def counter(self, options: CounterOptions) -> int:
+        """Registers a counter: its number."""
         layout = options.layout
         schema = layout if isinstance(layout, int) else self.schema(layout)
         name, description = _bytes(options.name), _bytes(options.description)
@@ -172,6 +185,8 @@ class LibraryDomain:
 
 
 class LibraryStream:
+    """A stream of a library's session. One thread at a time writes to it."""
+
     def __init__(
         self, interface: abi.Interface, handle: int, domain: LibraryDomain, scope: int
     ) -> None:
@@ -193,6 +208,7 @@ class LibraryStream:
         fields: EventFields = NO_FIELDS,
         range_id: int = 0,
     ) -> None:
+        """Writes an event of the usual fields."""
         message, color, category = fields
         values = (range_id, *times) if kind in KINDS_WITH_ID else times
         if kind not in _BARE:
@@ -215,6 +231,7 @@ class LibraryStream:
             abi.check(code, "EventWrite")
 
     def event(self, schema: EventSchema, row: np.ndarray[Any, Any]) -> None:
+        """Writes an event of the user's schema."""
         data = abi.PayloadData(schema.id, row.nbytes, row.ctypes.data)
         self._interface.call("EventWrite", self._handle, data, 1)
 
@@ -225,9 +242,11 @@ class LibraryStream:
     def batch(
         self, schema: EventSchema, rows: np.ndarray[Any, Any], ordering: BatchOrdering
     ) -> None:
+        """Writes rows of the user's schema at once."""
         self._batch(schema.id, rows, ordering.value)
 
     def columns(self, kind: EventKind, columns: EventColumns) -> None:
+        """Writes events given as columns, as one batch; a message for all is registered first."""
         import numpy as np
 
         message = columns.message
@@ -242,6 +261,7 @@ class LibraryStream:
         self._batch(self._domain.event_schema(kind, True)[0], rows, _UNSORTED)
 
     def sample(self, counter: int, time: int, value: int | float | np.ndarray[Any, Any]) -> None:
+        """Writes a counter's value."""
         if isinstance(value, (int, float)):
             data = struct.pack("q" if isinstance(value, int) else "d", value)
         else:
@@ -249,6 +269,7 @@ class LibraryStream:
         self._interface.call("CounterWrite", self._handle, time, counter, data, len(data))
 
     def no_value(self, counter: int, time: int, reason: int) -> None:
+        """Writes that a counter has no value, and why."""
         self._interface.call("CounterNoValueWrite", self._handle, time, counter, reason)
 
     def samples(
@@ -258,10 +279,12 @@ class LibraryStream:
         times: np.ndarray[Any, Any] | str,
         ordering: BatchOrdering,
     ) -> None:
+        """Writes a counter's values at once; `times` are theirs, or the field that has them."""
         batch = abi.CounterBatch(counter, rows.ctypes.data, rows.nbytes, ordering.value)
         if not isinstance(times, str):
             batch.timestamps, batch.timestamps_size = times.ctypes.data, times.nbytes
         self._interface.call("CounterBatchWrite", self._handle, batch)
 
     def close(self) -> None:
+        """Closes the stream."""
         self._interface.call("StreamClose", self._handle)

@@ -73,6 +73,8 @@ def _boot_id() -> str:
 
 
 class RecordingSession:
+    """A session whose events go into a recording."""
+
     def __init__(self, path: str, process: Process, unix_offset: int, memory: int) -> None:
         self.writer = ExternalWriter(os.fsencode(path), memory)
         self._own = process
@@ -83,6 +85,7 @@ class RecordingSession:
         self._clocks: list[int] = []
 
     def add_process(self, process: Process) -> int:
+        """Adds a process to the recording: its number."""
         boot_id = process.boot_id or (_boot_id() if process.pid == os.getpid() else "")
         return self.writer.process(
             process.pid,
@@ -94,6 +97,7 @@ class RecordingSession:
         )
 
     def add_clock(self, points: list[tuple[int, int]], frequency: float) -> int:
+        """Adds a clock by points of its own time and the recording's: its time domain."""
         self._clocks.append(self.writer.clock(points, frequency))
         return _FIRST_CLOCK + len(self._clocks) - 1
 
@@ -112,9 +116,15 @@ class RecordingSession:
         )
 
     def domain(self, name: str | None) -> RecordingDomain:
+        """A domain, which is in the file once a process uses it."""
         return RecordingDomain(self.writer, name)
 
     def stream(self, options: StreamOptions, domain: Any) -> RecordingStream:
+        """Opens a stream: a thread of a process, or a queue of a device.
+
+        Raises:
+            ValueError: nobody knows how the clock of its time domain runs.
+        """
         self._streams += 1
         process = options.process
         if process is None:
@@ -134,6 +144,7 @@ class RecordingSession:
         return RecordingStream(domain, process, thread, clock, options)
 
     def end(self, complete: bool) -> None:
+        """Closes the file, or leaves it as that of a process that was killed."""
         if complete:
             self.writer.close()
         else:
@@ -155,6 +166,7 @@ class RecordingDomain:
         self._counter_handles: dict[tuple[int, int], int] = {}
 
     def handle(self, process: int) -> int:
+        """The domain's number in a process, where it gets the categories named so far."""
         handle = self._handles.get(process)
         if handle is None:
             handle = self._handles[process] = self.writer.domain(process, self._name)
@@ -163,21 +175,26 @@ class RecordingDomain:
         return handle
 
     def string(self, text: str) -> int:
+        """Adds a string: its handle, never 0."""
         return self.writer.strings([text])[0] + 1  # 0 is no handle
 
     def category(self, number: int, name: str) -> None:
+        """Names a category in all processes, those to come included."""
         self._categories[number] = name
         for handle in self._handles.values():
             self.writer.category(handle, number, name)
 
     def scope(self, path: str | None, parent: int) -> int:
+        """A number for a scope. Recordings have none: its path goes into the names of streams."""
         self._scopes += 1
         return _FIRST_SCOPE + self._scopes - 1
 
     def schema(self, layout: Layout) -> int:
+        """A number for a layout; `schema_in` puts it into the file."""
         return self._numbers.setdefault(layout, _FIRST_SCHEMA + len(self._numbers))
 
     def schema_in(self, process: int, layout: Layout) -> int:
+        """The number of a layout's schema in a process, with those nested in it."""
         known = self._schemas.get((process, layout))
         if known is not None:
             return known
@@ -190,6 +207,7 @@ class RecordingDomain:
         return known
 
     def counter(self, options: CounterOptions) -> int:
+        """A number for a counter; `counter_in` puts it into the file."""
         self._counters.append(options)
         return len(self._counters)
 
@@ -213,6 +231,8 @@ class RecordingDomain:
 
 
 class RecordingStream:
+    """A stream into a recording: a thread, or a queue of a device."""
+
     def __init__(
         self,
         domain: RecordingDomain,
@@ -242,6 +262,11 @@ class RecordingStream:
         fields: EventFields = NO_FIELDS,
         range_id: int = 0,
     ) -> None:
+        """Writes an event of the usual fields.
+
+        Raises:
+            WriterError: a device has no such events.
+        """
         name = self._name(fields.message)
         given = {"name": name, "color": fields.color or None, "category": fields.category or None}
         self._put(kind, times[0], times[-1], range_id, given)
@@ -282,6 +307,7 @@ class RecordingStream:
     def batch(
         self, schema: EventSchema, rows: np.ndarray[Any, Any], ordering: BatchOrdering
     ) -> None:
+        """Writes rows of the user's schema; fields without a role are the payload."""
         import numpy as np
 
         roles = schema.roles
@@ -300,9 +326,11 @@ class RecordingStream:
         self._put(schema.kind, rows[roles["begin"]], end, ids, fields)
 
     def event(self, schema: EventSchema, row: np.ndarray[Any, Any]) -> None:
+        """Writes an event of the user's schema."""
         self.batch(schema, row.reshape(1), BatchOrdering.UNSORTED)
 
     def columns(self, kind: EventKind, columns: EventColumns) -> None:
+        """Writes events given as columns."""
         import numpy as np
 
         start, end, message, color, category = columns
@@ -317,12 +345,18 @@ class RecordingStream:
         return self._thread
 
     def sample(self, counter: int, time: int, value: Any) -> None:
+        """Writes a counter's value.
+
+        Raises:
+            WriterError: a device has no counters.
+        """
         handle, group = self._domain.counter_in(self._process, counter)
         if not isinstance(value, (int, float)):
             value = _values(value.reshape(1), group)
         self._writer.samples(self._lane(), handle, time, value, clock=self._clock)
 
     def no_value(self, counter: int, time: int, reason: int) -> None:
+        """Writes that a counter has no value, and why."""
         handle, _ = self._domain.counter_in(self._process, counter)
         self._writer.absent(self._lane(), handle, time, reason, clock=self._clock)
 
@@ -333,12 +367,13 @@ class RecordingStream:
         times: np.ndarray[Any, Any] | str,
         ordering: BatchOrdering,
     ) -> None:
+        """Writes a counter's values; `times` are theirs, or the field of the rows that has them."""
         handle, group = self._domain.counter_in(self._process, counter)
         at: Any = rows[times] if isinstance(times, str) else times
         self._writer.samples(self._lane(), handle, at, _values(rows, group), clock=self._clock)
 
     def close(self) -> None:
-        pass
+        """Does nothing: the session closes the file."""
 
 
 def _values(rows: np.ndarray[Any, Any], group: bool) -> Any:

@@ -72,6 +72,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"{' and '.join(given)} {why}")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Ends the command as argparse does; the message is made printable."""
         super().exit(status, None if message is None else printable_lines(message))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -85,6 +86,7 @@ class Parser(argparse.ArgumentParser):
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> argparse.Namespace | Namespace:
+        """Parses as argparse does; of an unknown option the message names the nearest known one."""
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
             known = [name for action in self._actions for name in action.option_strings]

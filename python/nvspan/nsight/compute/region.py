@@ -86,6 +86,7 @@ class profile_region(ContextDecorator):
         self._open.ranges.pop().__exit__(*raised)
 
     def __call__(self, function: Function) -> Function:
+        """The function with the range around each call, called as it is if no name was given."""
         if self._name is None:
             self._name = getattr(function, "__name__", None)
         return super().__call__(function)
