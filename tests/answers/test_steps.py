@@ -20,6 +20,7 @@ from helpers.tree import ROOT
 from helpers.written_loops import GAP, MS
 from nvspan import _reader
 from nvspan.answers import steps
+from nvspan.answers.bottleneck import find_bottleneck
 
 DATA = ROOT / "tests" / "data" / "loops"
 
@@ -55,7 +56,7 @@ def run(*words):
 )  # fmt: skip
 def test_what_a_loop_waits_for(loops, name, bound, said):
     found = nvspan.read(loops / f"{name}.nvspan").steps()
-    limit = steps.limit(found)
+    limit = find_bottleneck(found).fields()
     assert (limit["bound"], limit["text"]) == (bound, said)
     assert len(found) == 20
     for row in found.rows():
@@ -78,7 +79,7 @@ def test_the_same_loop_by_torchs_profiler():
     found = nvspan.read(DATA / "item.json.gz").steps()
     assert found.step == "user_annotation:ProfilerStep"
     assert [row["wait_calls"] for row in found.rows()] == [13] * 6
-    limit = steps.limit(found)
+    limit = find_bottleneck(found).fields()
     assert limit["bound"] == "synchronising"
     assert limit["text"].startswith(
         "bound by synchronisation: the GPU has no work for 94% of the step"
@@ -154,7 +155,7 @@ def test_a_program_of_its_own_phases(tmp_path):
     slow = found.rows()[5]
     assert slow["state"] == "outlier"
     assert steps.difference(found, slow)[0][0] == "load"
-    assert steps.limit(found)["bound"] is None
+    assert find_bottleneck(found).bound is None
 
 
 def test_a_recording_of_statistics_says_that_it_has_no_events():

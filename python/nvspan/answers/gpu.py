@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from nvspan._results import StatsRow
+from nvspan.answers.bottleneck import Bottleneck, find_bottleneck
 from nvspan.answers.dominant import TORCH_ADVICE, UNNAMED
 from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
-from nvspan.answers.steps import limit
 from nvspan.recording.modules import Module, Modules
 from nvspan.recording.opened import WORK_DOMAINS
 from nvspan.recording.statistics import median
@@ -45,15 +45,14 @@ def unknown_finding() -> Finding:
 def bound_findings(steps: Steps, files: str) -> Iterator[Finding]:
     """What the typical step waits for. `files` go into the next command."""
     typical = steps.typical
-    found = limit(steps)
-    bound = found["bound"]
-    if bound is None:
-        yield Finding("bound-unknown", found["text"], UNKNOWN)
+    found = find_bottleneck(steps)
+    bound, idle = found.bound, found.idle
+    if bound is None or idle is None:
+        yield Finding("bound-unknown", found.text, UNKNOWN)
         return
     certainty = LIKELY if steps.of_device_ranges and bound in ("launch", "cpu") else MEASURED
-    idle = found["idle"]
     cost = max(idle, 1 - idle) if bound in ("gpu", "launch") else idle
-    evidence = [line.strip() for line in found["text"].partition(": ")[2].split(";")]
+    evidence = [line.strip() for line in found.text.partition(": ")[2].split(";")]
     advice = _NEXT[bound].replace("FILES", files)
     largest = max(typical.gpu, key=typical.gpu.__getitem__)
     if bound == "gpu" and largest == COMMUNICATION:
@@ -62,33 +61,27 @@ def bound_findings(steps: Steps, files: str) -> Iterator[Finding]:
     yield Finding(f"bound-{bound}", _bound_text(steps, found), certainty, evidence, advice, cost)
 
 
-def _bound_text(steps: Steps, found: dict[str, Any]) -> str:
+def _bound_text(steps: Steps, found: Bottleneck) -> str:
     typical = steps.typical
-    idle = sum(typical.idle.values())
-    part = percent(found["idle"])
-    if found["bound"] == "gpu":
-        return f"GPU-bound: the GPU is busy for {percent(1 - found['idle'])} of the step"
-    phase, most = max(typical.idle.items(), key=lambda item: item[1])
-    if found["bound"] == "data":
-        share = percent(most / typical.duration)
-        return f"the GPU waits {duration(most)} per step for data ({share} of the step)"
-    if found["bound"] == "launch":
-        return (
-            f"launch-bound: the GPU waits {duration(idle)} per step for work ({part} of the step)"
-        )
-    if found["bound"] == "synchronising":
+    idle, part = duration(found.idle_time), percent(found.idle)
+    phase, most = found.phase, duration(found.phase_time)
+    if found.bound == "gpu":
+        return f"GPU-bound: the GPU is busy for {percent(1 - (found.idle or 0.0))} of the step"
+    share = percent(found.phase_time / typical.duration)
+    if found.bound == "data":
+        return f"the GPU waits {most} per step for data ({share} of the step)"
+    if found.bound == "launch":
+        return f"launch-bound: the GPU waits {idle} per step for work ({part} of the step)"
+    if found.bound == "synchronising":
         waits = f"{typical.wait_calls:.3g} times per step"
-        return f"the CPU waits for the GPU {waits}, and the GPU then {duration(idle)} for the CPU"
+        return f"the CPU waits for the GPU {waits}, and the GPU then {idle} for the CPU"
     where = "outside any phase" if phase == OTHER else f"in '{printable(phase)}'"
-    return (
-        f"the GPU waits {duration(most)} per step for the CPU {where} "
-        f"({percent(most / typical.duration)} of the step)"
-    )
+    return f"the GPU waits {most} per step for the CPU {where} ({share} of the step)"
 
 
 def unnamed_findings(steps: Steps) -> Iterator[Finding]:
     """The GPU's time outside any phase, where it is what limits the step."""
-    if limit(steps)["bound"] != "gpu" or not steps.typical.duration or len(steps.phases) < 2:
+    if find_bottleneck(steps).bound != "gpu" or not steps.typical.duration or len(steps.phases) < 2:
         return
     spent = steps.typical.gpu[OTHER]
     part = spent / steps.typical.duration

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nvspan.answers import modules, steps
+from nvspan.answers.bottleneck import find_bottleneck
 from nvspan.answers.explain import explanation
 from nvspan.answers.finding import Finding
 from nvspan.answers.findings import Analysis
@@ -65,7 +66,7 @@ def _steps(found: Steps) -> dict[str, Any]:
     heads, cells = steps.typical_table(found)
     return {
         "heading": steps.heading(found),
-        "limit": steps.limit(found)["text"] if found.has_work else "",
+        "limit": find_bottleneck(found).text if found.has_work else "",
         "phases": list(map(printable, found.phases)), "bars": bars, "each": each,
         "typical": typical.duration, "heads": heads, "cells": cells,
     }  # fmt: skip

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import Any
 
+from nvspan.answers.bottleneck import find_bottleneck
 from nvspan.answers.choice import choice_fields, choice_lines
+from nvspan.answers.words import left_out, share
 from nvspan.recording.frame import flat
-from nvspan.recording.steps import OTHER, WAITING, Steps
-from nvspan.recording.time_text import counted, duration, percent
+from nvspan.recording.steps import WAITING, Steps
+from nvspan.recording.time_text import counted, duration
 from nvspan.report import text
 from nvspan.report.narrow import fitted
 from nvspan.report.render import as_csv
@@ -20,83 +21,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nvspan.recording.steps import StepRow
 
-_IDLE_ENOUGH = 0.1  # of a step, for the GPU not to be what it waits for
-_SHORT_LEAD = 100_000  # ns: the GPU has nothing left to do when it gets work
-_MANY_WAITS = 2  # for the GPU, in a step
 _LEAST_EXCESS = 0.05  # of the typical step, for a phase to be named
 _MOST_OUTLIERS = 10
 _NARROW = 100  # columns, in which a step that differs has one reason
-
-
-def _percent(part: float, whole: float) -> str:
-    return percent(part / whole if whole else None)
-
-
-def limit(found: Steps) -> dict[str, Any]:
-    """What the typical step waits for.
-
-    Keys: `bound` ("gpu", "launch", "data", "synchronising", "cpu", or None where the recording
-    cannot tell), `text`, a sentence, and `idle`, the part of the step in which the GPU had no work.
-    """
-    if not found.has_work:
-        said = (
-            "cannot tell what the GPU did: no work of one was recorded "
-            "(device=True records it, and so does nsys)"
-        )
-        return {"bound": None, "idle": None, "text": said}
-    whole = found.typical.duration
-    idle = sum(found.typical.idle.values())
-    part = idle / whole if whole else 0.0
-    bound, said = _of_busy(found) if part <= _IDLE_ENOUGH else _of_idle(found, idle)
-    return {"bound": bound, "idle": part, "text": said}
-
-
-def _of_busy(found: Steps) -> tuple[str | None, str]:
-    typical = found.typical
-    whole, idle, behind = typical.duration, sum(typical.idle.values()), typical.behind
-    has = f"the GPU has work for {_percent(whole - idle, whole)} of the step"
-    late = "" if behind is None else f"ends {duration(behind)} after the CPU has launched it"
-    if found.of_device_ranges and behind is not None and behind <= _SHORT_LEAD:
-        # Between the first kernel of a device range and its last nothing says that there is work.
-        if behind > 0:
-            return "launch", (
-                f"launch-bound: the GPU keeps up with the launches, its work {late} "
-                f"(its ranges cover {_percent(whole - idle, whole)} of the step)"
-            )
-        return None, (
-            f"cannot tell whether the GPU or its launches limit the step: {has}, which ends "
-            "before the CPU leaves the phase that launched it"
-        )
-    pace = ""
-    if typical.busy > whole:
-        pace = (
-            f"; what a step launches takes it {duration(typical.busy)}, and the launching "
-            f"{duration(whole)}"
-        )
-    return "gpu", f"GPU-bound: {has}" + (f", which {late}" if late else "") + pace
-
-
-def _of_idle(found: Steps, idle: float) -> tuple[str, str]:
-    typical = found.typical
-    whole, ahead = typical.duration, typical.ahead
-    cause, most = max(typical.idle.items(), key=lambda item: item[1])
-    start = f"the GPU has no work for {_percent(idle, whole)} of the step"
-    lead = "" if ahead is None else f"; work begins {duration(ahead)} after its launch"
-    during = f", {_percent(most, whole)} while the CPU is in '{text.printable(cause)}'"
-    if cause == "data wait":
-        return "data", f"bound by data loading: {start}{during}{lead}"
-    if typical.wait_calls >= _MANY_WAITS or cause == WAITING:
-        waits = (
-            f"; the CPU waits for the GPU {typical.wait_calls:.3g} times a step, "
-            f"{duration(typical.waits)}, and has then to launch anew"
-        )
-        return "synchronising", f"bound by synchronisation: {start}{during}{waits}"
-    # Where kernels were seen, the pauses between them tell launches from what else the CPU does.
-    dense = not found.of_device_ranges and idle <= _SHORT_LEAD * typical.ops
-    if ahead is not None and ahead <= _SHORT_LEAD and (dense or cause != OTHER):
-        return "launch", f"launch-bound: {start}{during}{lead}"
-    where = "what is in no phase" if cause == OTHER else f"the CPU in '{text.printable(cause)}'"
-    return "cpu", f"bound by {where}: {start}{during}{lead}"
 
 
 def difference(found: Steps, row: StepRow) -> list[tuple[str, float]]:
@@ -115,13 +42,8 @@ def notes(found: Steps) -> list[str]:
     """What the reader of the figures should know: sentences."""
     typical = found.typical
     said = []
-    if typical.warm_up or typical.outliers:
-        parts = []
-        if typical.warm_up:
-            parts.append(counted(typical.warm_up, "warm-up step"))
-        if typical.outliers:
-            parts.append(counted(typical.outliers, "outlier"))
-        said.append(f"the typical step leaves out {' and '.join(parts)}")
+    if left := left_out(typical.warm_up, typical.outliers):
+        said.append(f"the typical step leaves out {left}")
     if found.unclosed:
         said.append(f"{counted(found.unclosed, 'step')} did not end in the thread that began it")
     if found.outside:
@@ -166,13 +88,13 @@ def typical_table(found: Steps) -> tuple[list[str], list[list[str]]]:
     cells = []
     for phase in found.phases:
         row = [text.printable(phase), duration(typical.cpu[phase]),
-               _percent(typical.cpu[phase], whole)]  # fmt: skip
+               share(typical.cpu[phase], whole)]  # fmt: skip
         if found.has_work:
             row += [duration(typical.gpu[phase]), duration(typical.idle[phase])]
         cells.append(row)
     if found.has_work and typical.idle[WAITING]:
         cells.append([f"({WAITING})", "", "", "", duration(typical.idle[WAITING])])
-    last = ["step", duration(whole), _percent(whole, whole)]
+    last = ["step", duration(whole), share(whole, whole)]
     if found.has_work:
         last += [duration(typical.busy), duration(sum(typical.idle.values()))]
     cells.append(last)
@@ -228,7 +150,7 @@ def render(
     if found.typical.steps:
         blocks.append(layout(*typical_table(found), ("phase",)))
         if found.has_work:
-            blocks.append(limit(found)["text"])
+            blocks.append(find_bottleneck(found).text)
     if each:
         heads, cells, more = _all_table(found, top)
     else:
@@ -248,7 +170,7 @@ def as_json(found: Steps, top: int | None = None) -> str:
     return json.dumps({
         "step": found.step, "choice": choice_fields(found.choice), "phases": found.phases,
         "typical": found.typical.as_dict(),
-        "limit": limit(found), "notes": notes(found), "has_work": found.has_work,
+        "limit": find_bottleneck(found).fields(), "notes": notes(found), "has_work": found.has_work,
         "outside": found.outside, "by_run_time": found.by_run_time, "unclosed": found.unclosed,
         "steps": found.rows()[:top],
     }, indent=1)  # fmt: skip

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 from nvspan.loops.vocabulary import place_in_code
 from nvspan.recording import Recording
-from nvspan.recording.time_text import percent
+from nvspan.recording.listing import listing
+from nvspan.recording.time_text import counted, percent
 from nvspan.report.text import printable, short_name
 
 _MAX_FILES = 2
@@ -63,6 +64,16 @@ def ordinal(number: int) -> str:
     """
     ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
+
+
+def left_out(warm_up: int, outliers: int) -> str:
+    """The steps that are not typical; empty: there are none.
+
+    >>> left_out(1, 2), left_out(0, 1)
+    ('1 warm-up step and 2 outliers', '1 outlier')
+    """
+    numbers = ((warm_up, "warm-up step"), (outliers, "outlier"))
+    return listing([counted(number, noun) for number, noun in numbers if number])
 
 
 def files_text(recording: Recording) -> str:
