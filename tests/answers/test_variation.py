@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from nvspan import _reader
-from nvspan._reader import cancelling, jump_index, mean_at, slow_change, two_modes, variation
+from nvspan._reader import cancelling, jump_index, mean_at, slow_change, variation
 
 MS = 1_000_000
 # examples/slow_loop.py on a busy machine: it grows, under bursts of other programs' load.
@@ -147,8 +147,6 @@ def test_two_modes():
     assert (effect.kind, list(effect.high)) == ("modes", slow)
     about(effect, 0.5, 1.5, 1)
     assert figures(effect) == {}
-    assert list(two_modes(series([1.5 if i in slow else 1 for i in range(200)]))) == slow
-    assert two_modes(series([1] * 200)) is None
 
 
 def test_rare_slow_steps():

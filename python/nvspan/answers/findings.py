@@ -169,12 +169,13 @@ class Analysis:
         yield from gap_change_findings(loop.gaps, loop.gaps.total / run)
 
     def _find_in_requests(self, loop: Loop, choice: Choice, parts: Parts) -> Iterator[Finding]:
-        self.checked += [f"slow {choice.unit}s", "jumps", "trends"]
+        self.checked += [f"slow {choice.unit}s", "warm-up", "jumps", "trends"]
         self.headline = headline.request_headline(loop, choice, parts)
         yield from dominant_findings(parts, choice.unit, 1.0)
-        yield from slow_findings(parts, loop.steps.means, choice.unit)
-        effects = [e for e in _reader.variation(parts.tree.steps) if e.kind in LASTING]
-        yield from change_findings(effects, parts, loop.steps.means, choice.unit, 1.0)
+        effects: list[Effect] = _reader.variation(parts.tree.steps)
+        yield from slow_findings(effects, parts, loop.steps.means, choice.unit)
+        lasting = [effect for effect in effects if effect.kind in (*LASTING, "warm_up")]
+        yield from change_findings(lasting, parts, loop.steps.means, choice.unit, 1.0)
 
     def _find_in_run(self, loop: Loop, parts: Parts) -> Iterator[Finding]:
         self.checked.append("waits")

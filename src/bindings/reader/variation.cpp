@@ -132,13 +132,6 @@ py::object slow_change(const py::buffer& given, std::size_t tests) {
   return result.done();
 }
 
-py::object two_modes(const py::buffer& given) {
-  const core::Series series = series_of(given);
-  std::optional<core::Places> slow = core::find_slow_mode(series);
-  if (!slow) return py::none();
-  return places_of(std::move(*slow));
-}
-
 std::size_t jump_index(const py::buffer& given) {
   constexpr std::size_t fewest_values = 3;
   core::Series logarithms = series_of(given);
@@ -192,7 +185,6 @@ void bind_variation(py::module_& module) {
   Methods(module)
       .def("variation", &variation, py::arg("series"), py::arg("tests") = 1)
       .def("slow_change", &slow_change, py::arg("series"), py::arg("tests") = 1)
-      .def("two_modes", &two_modes)
       .def("jump_index", &jump_index)
       .def("mean_at", &mean_at)
       .def("cancelling", &cancelling);

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace nvspan::core {
@@ -294,17 +295,6 @@ std::vector<Effect> find_variation(const Series& given, std::size_t tests) {
   }
   for (Effect& effect : Analysis(times, lead).run(tests)) effects.push_back(std::move(effect));
   return effects;
-}
-
-std::optional<Places> find_slow_mode(const Series& times) {
-  const Series logarithms = logarithms_of(at_least_one(times));
-  const std::optional<double> limit = find_mode_limit(logarithms);
-  if (!limit) return std::nullopt;
-  Places slow;
-  for (std::size_t i = 0; i < logarithms.size(); ++i) {
-    if (logarithms[i] > *limit) slow.push_back(static_cast<std::int64_t>(i));
-  }
-  return slow;
 }
 
 }  // namespace nvspan::core

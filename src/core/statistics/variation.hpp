@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace nvspan::core {
@@ -41,8 +40,5 @@ struct Effect {
 // The effects that noise does not explain: warm-up, period or sawtooth, slow change, modes, rare
 // slow steps; at most one of each. `tests`: how many series are tested together.
 std::vector<Effect> find_variation(const Series& times, std::size_t tests);
-
-// The steps of the slow mode, if there are two.
-std::optional<Places> find_slow_mode(const Series& times);
 
 }  // namespace nvspan::core

@@ -88,6 +88,29 @@ def requests_that_one_part_makes_slow(program: Program) -> Truth:
 
 
 @recording
+def requests_of_which_two_in_a_hundred_are_slow(program: Program) -> Truth:
+    slow = dict.fromkeys(program.pick(4, 200), ("render", 120.0))
+    tasks(program, 200, WEB, 6, slow=slow, noise=0.1)
+    finding = says("slow", "render", figures=(4, 200), absent=("db.query",))
+    return Truth("request", 200, (finding,), may="dominant", unit="request")
+
+
+@recording
+def requests_of_which_a_third_is_slow(program: Program) -> Truth:
+    slow = dict.fromkeys(program.pick(60, 180), ("render", 60.0))
+    tasks(program, 180, WEB, 6, slow=slow, noise=0.1)
+    finding = says("slow", "render", figures=(60, 180), absent=("db.query",))
+    return Truth("request", 180, (finding,), may="dominant", unit="request")
+
+
+@recording
+def nothing_in_requests_of_skewed_length(program: Program) -> Truth:
+    """The slowest tenth takes twice the median, and none stands apart."""
+    tasks(program, 200, {"compute": 20}, 6, noise=0.4)
+    return Truth("request", 200, may="dominant", unit="request")
+
+
+@recording
 def requests_that_a_cache_makes_slow(program: Program) -> Truth:
     slow = dict.fromkeys(program.pick(12, 150), ("redis.get", 60.0))
     tasks(
