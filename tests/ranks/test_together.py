@@ -178,3 +178,35 @@ def test_steps_are_counted_once_and_nested_ones_do_no_harm(tmp_path, ranges):
         "forward",
     )
     assert found.steps == list(range(3, 40))
+
+
+def test_steps_are_those_that_nvspan_steps_chooses(tmp_path):
+    files = with_steps(tmp_path, lambda n, a, b: [("mine", "train_batch", a, b, None)])
+    found = ranks(*files)
+    assert found.step == nvspan.read(files[0]).steps().step == "mine:train_batch"
+    assert (found.verdict.kind, found.verdict.rank, found.steps) == (
+        "culprit",
+        1,
+        list(range(3, 40)),
+    )
+    assert render(found).split("\n\n")[1] == (
+        "3 ranks, 1 clock, 40 collectives, 37 steps of mine:train_batch"
+    )
+    with pytest.raises(ValueError, match="no collectives"):
+        ranks(*with_steps(tmp_path, lambda *_: []), step="train_batch", domains=())
+
+
+def test_a_file_in_which_other_steps_are_chosen_has_those_of_most(tmp_path):
+    begun = []
+
+    def ranges(number, start, end):
+        begun.append(number == 0)
+        made = ("mine", "train_batch", start + 1000, end - 1000, None)
+        return [("torch", "step", start, end, number), made] if sum(begun) == 3 else [made]
+
+    files = with_steps(tmp_path, ranges)
+    assert nvspan.read(files[2]).steps().step == "torch:step"
+    found = ranks(*files)
+    assert (found.step, found.problems) == ("mine:train_batch", [])
+    assert (found.verdict.kind, found.verdict.rank) == ("culprit", 1)
+    assert found.steps == list(range(3, 40))

@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
         "time (default: 100, fewer where there are many ranks)",
         type=_count,
     )
-    parser.option("--step NAME", "the ranges that are steps (step)", default="step")
+    parser.option("--step NAME", "the ranges that are steps (default: as 'nvspan steps' chooses)")
     parser.option(
         "--domain DOMAIN",
         "ranges of this domain are collectives too, by their names; may be repeated",

@@ -121,10 +121,18 @@ class Extraction : public reader::RangeScan<Extraction> {
         role.enqueued = has(options.enqueued, domain);
         if (role.kind == CollectiveKind::none) role.role = Role::work;
         if (role.kind != CollectiveKind::none) role.text = texts.add(operation);
-      } else if (name == options.step) {
+      } else if (options.step_names.count({site.domain, site.name}) != 0) {
         role.role = Role::step;
       }
       roles_.push_back(role);
+    }
+    for (const LoopStep& step : options.steps) {
+      if (threads.size() <= step.thread) threads.resize(step.thread + 1);
+      threads[step.thread].steps.push_back(Step{-1, step.start, step.end});
+    }
+    for (ThreadWork& thread : threads) {
+      std::sort(thread.steps.begin(), thread.steps.end(),
+                [](const Step& a, const Step& b) { return a.start < b.start; });
     }
   }
 
@@ -145,9 +153,12 @@ class Extraction : public reader::RangeScan<Extraction> {
     CollectiveFields fields;
     read(range.site, payload, fields);
     if (role.role == Role::step) {
-      if (work_->open_steps++ != 0) return no_row;  // it is a part of the outer one
-      work_->steps.push_back(Step{fields.number, at, at});
-      return work_->steps.size() - 1;
+      std::vector<Step>& steps = work_->steps;
+      const auto step =
+          std::lower_bound(steps.begin(), steps.end(), at,
+                           [](const Step& each, std::int64_t start) { return each.start < start; });
+      if (step != steps.end() && step->start == at) step->number = fields.number;
+      return no_row;
     }
     note_delay(role, fields, at);
     return note(role, fields, at);
@@ -229,7 +240,6 @@ class Extraction : public reader::RangeScan<Extraction> {
   void leave(const reader::PushRange& range, std::int64_t at) {
     work_->leave(at);
     const Role role = roles_[range.site].role;
-    if (role == Role::step && --work_->open_steps == 0) work_->steps.back().end = at;
     if (role != Role::collective && role != Role::wait) return;
     noted_[range.row].call_end = at;
     Collective& collective = noted_[range.row].collective;

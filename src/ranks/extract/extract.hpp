@@ -10,15 +10,27 @@
 #include "ranks/traces/trace.hpp"
 #include "reader/file/recording.hpp"
 
+#include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nvspan::ranks {
 
+// A step of a thread, ns. Where the range that begins it has one of `step_names`, its time in no
+// other range is in none, and its payload is the step's number.
+struct LoopStep {
+  std::uint32_t thread = 0;
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+};
+
 struct ExtractOptions {
   std::vector<std::string> domains;   // whose ranges are collectives
   std::vector<std::string> enqueued;  // of these, those whose ranges show the CPU's request alone
-  std::string step;                   // the name of the ranges that are steps
+  std::set<std::pair<std::uint32_t, std::int32_t>> step_names;  // domains and names
+  std::vector<LoopStep> steps;
 };
 
 // One trace for each process that has collectives or steps. `texts` is that of all traces.

@@ -30,8 +30,7 @@ class ThreadWork {
   static constexpr std::int32_t outside = -1;  // in no range but steps
   static constexpr std::int32_t waiting = -2;  // in a collective
 
-  std::vector<Step> steps;
-  std::size_t open_steps = 0;    // within one another
+  std::vector<Step> steps;       // by start
   std::vector<RunDelay> delays;  // in the order of time
   std::size_t collectives = 0;
 

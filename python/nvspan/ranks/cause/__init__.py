@@ -21,7 +21,7 @@ def analyze_ranks(
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     executor: object = None,
     *,
-    step: str = "step",
+    step: str | None = None,
     domains: Sequence[str] = (),
     priors: Mapping[str, tuple[int, int]] | str | os.PathLike[str] | None = None,
     progress: Callable[[float], object] | None = None,
@@ -37,7 +37,8 @@ def analyze_ranks(
             as for `read_many`.
         executor: as for `read_many`: None or "threads", "processes", any executor of
             `concurrent.futures`, or a client of `dask.distributed`.
-        step: the name of the ranges that are steps.
+        step: the ranges that are steps, as for `Recording.steps`. None: they are chosen in each
+            file as there, and where files differ, those of most count.
         domains: further domains whose ranges are collectives, by their names.
         priors: for hosts whose clock is known otherwise, the least and the largest ns to add to its
             times to get those of the first file's host; or a file of clocks.

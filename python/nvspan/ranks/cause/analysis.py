@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def ranks(
     *paths: str | os.PathLike[str],
-    step: str = "step",
+    step: str | None = None,
     domains: Sequence[str] = DOMAINS,
     priors: Mapping[str, tuple[int, int]] | str | os.PathLike[str] | None = None,
     executor: object = None,

@@ -101,6 +101,8 @@ class Files:
         self.damage: list[tuple[str, str]] = []
         #: The others: of which process each is, and when it was recorded.
         self.times: list[FileTime] = []
+        #: The pattern that takes the steps; empty: none, or ranges that follow one another.
+        self.step = ""
 
 
 def read_job(
@@ -108,33 +110,44 @@ def read_job(
     executor: object = None,
     *,
     domains: Sequence[str] = DOMAINS,
-    step: str = "step",
+    step: str | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> tuple[RankJob, Files]:
     """Reads the collectives of each file and what its rank did between them, in workers.
 
-    The ranks are in the order of `paths`, whatever was read first.
+    The ranks are in the order of `paths`, whatever was read first. Without `step` the steps of a
+    file are those that are chosen in it; files in which others are chosen than in most are read
+    once more, for the steps of most.
     """
     from nvspan import _reader
 
     job = _reader.RankJob()
     found = Files()
-    traces: dict[str, bytes] = {}
+    read: dict[str, traced.TracedFile] = {}
     left: dict[str, str] = {}
-    work = functools.partial(traced.trace, domains=tuple(domains), step=step)
-    for part in pool.run_all(executor, work, paths, left.__setitem__, progress):
-        traces.update(part.traces)
-        left.update(part.unread)
-        found.damage += part.problems
-        found.times += part.times
-    found.damage.sort()
-    found.times.sort(key=lambda time: paths.index(time.path))
+
+    def take(
+        names: Sequence[str], step: str | None, told: Callable[[float], object] | None
+    ) -> None:
+        work = functools.partial(traced.trace, domains=tuple(domains), step=step)
+        for part in pool.run_all(executor, work, names, left.__setitem__, told):
+            read.update((file.path, file) for file in part.files)
+            left.update(part.unread)
+
+    take(paths, step, progress)
+    counts = Counter(file.step for file in read.values() if file.step)
+    found.step = min(counts, key=lambda pattern: (-counts[pattern], pattern), default="")
+    if found.step:
+        take([path for path in read if read[path].step != found.step], found.step, None)
     for path in paths:
-        of_file = traces.pop(path, b"")
         if path in left:
             found.problems.append(f"{path}: {left[path]}")
-        elif not of_file:
-            found.problems.append(f"{path}: no collectives and no steps")
+            continue
+        file = read[path]
+        found.damage += sorted((path, problem) for problem in file.problems)
+        if file.traces:
+            found.times += file.times
+            job.add_traces(file.traces)
         else:
-            job.add_traces(of_file)
+            found.problems.append(f"{path}: no collectives and no steps")
     return job, found

@@ -154,6 +154,8 @@ class Ranks:
         imbalance: For each range, how its time differs from rank to rank.
         critical: ns by rank and range of the chain of work that the job's end hangs on.
         problems: Files that are left out, and why.
+        step: The pattern that takes the steps, as ``--step`` has it; empty: ranges that take turns,
+            or none.
         damage: What is damaged in files that were read: pairs of path and sentence.
         counts: How many collectives are matched, and how many are not.
         unrelated: Why the files cannot be of one run; None: nothing speaks against it.
@@ -163,6 +165,7 @@ class Ranks:
     def __init__(self, job: RankJob, files: collectives.Files) -> None:
         self._job = job
         self.problems = list(files.problems)
+        self.step = files.step
         self.damage = list(files.damage)
         self.ranks = job.rank_rows()
         counted = job.counts()

@@ -23,6 +23,7 @@ _WIDTH = 96
 _MOST_RANKS = 16
 _MOST_ROWS = 8
 _ROWS_AT_ONCE = 64
+_MARKED = "torch:step"  # steps that nvspan itself made
 _ALL = "--collectives all has all, --collectives N so many"
 
 
@@ -51,7 +52,8 @@ def render(found: Ranks) -> str:
         (counts["collectives"], "collective"),
         (len(found.step_times), "step"),
     ]
-    lines += ["", ", ".join(counted(number, noun) for number, noun in sizes)]
+    kind = f" of {printable(found.step)}" if found.step not in ("", _MARKED) else ""
+    lines += ["", ", ".join(counted(number, noun) for number, noun in sizes) + kind]
     for table in tables.all_of(found, _MOST_RANKS, _MOST_ROWS):
         lines += ["", aligned(table.heads, table.rows, table.heads[-1:])]
         if table.title == "Ranks" and len(table.rows) < len(found.ranks):
@@ -67,6 +69,7 @@ def as_dict(found: Ranks) -> dict[str, Any]:
         "clocks": found.clocks,
         "counts": found.counts,
         "steps": len(found.step_times),
+        "step": found.step,
         "ranks": [
             {"rank": rank.rank, "host": rank.host, "path": rank.path, "waited": rank.waited,
              "late": rank.late, "was_last": rank.was_last, "collectives": rank.collectives,

@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -337,15 +339,23 @@ class RankJob {
   std::unique_ptr<ranks::Replay> replay_;
 };
 
+// `step_names`: pairs of numbers, of a domain and a name; `steps`: thread, start and end of each.
 // `path`, where it is not empty, is what the file is called in place of its own path.
-py::bytes rank_traces(const RecordingHandle& handle, const std::vector<std::string>& domains,
-                      const std::vector<std::string>& enqueued, const std::string& step,
-                      const std::string& path) {
+py::bytes rank_traces(
+    const RecordingHandle& handle, const std::vector<std::string>& domains,
+    const std::vector<std::string>& enqueued,
+    const std::set<std::pair<std::uint32_t, std::int32_t>>& step_names,
+    const std::vector<std::tuple<std::uint32_t, std::int64_t, std::int64_t>>& steps,
+    const std::string& path) {
+  ranks::ExtractOptions options{domains, enqueued, step_names, {}};
+  for (const auto& [thread, start, end] : steps) {
+    if (thread >= handle.recording->threads().size()) throw py::index_error();
+    options.steps.push_back(ranks::LoopStep{thread, start, end});
+  }
   std::string bytes;
   {
     const released_gil released;
     core::TextTable texts;
-    const ranks::ExtractOptions options{domains, enqueued, step};
     std::vector<ranks::RankTrace> traces = ranks::extract(*handle.recording, options, texts);
     for (ranks::RankTrace& trace : traces) {
       if (!path.empty()) trace.path = path;
@@ -361,7 +371,7 @@ void bind_rank_job(py::module_& module) {
   const ranks::ClockOptions defaults;
   Methods functions(module);
   functions.def("rank_traces", &rank_traces, py::arg("handle"), py::arg("domains"),
-                py::arg("enqueued"), py::arg("step"), py::arg("path") = "");
+                py::arg("enqueued"), py::arg("step_names"), py::arg("steps"), py::arg("path") = "");
   Methods(py::class_<RankJob>(module, "RankJob").def(py::init<>()))
       .def("add_traces", &RankJob::add_traces)
       .def("rank_count", &RankJob::rank_count)
