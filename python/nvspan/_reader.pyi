@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from typing import Any
 
 from typing_extensions import Buffer, Self
@@ -37,7 +37,7 @@ from nvspan._results.loops import (
     LoopTree,
     LoopWait,
 )
-from nvspan._results.variation import Cancelling, Effect, Places, SlowChange
+from nvspan._results.variation import Cancelling, Effect, SlowChange
 
 class Column(Buffer):
     @property
@@ -120,7 +120,6 @@ class LoopSteps:
 
 def variation(series: Buffer, tests: int = 1) -> list[Effect]: ...
 def slow_change(series: Buffer, tests: int = 1) -> SlowChange | None: ...
-def two_modes(series: Buffer) -> Places | None: ...
 def jump_index(series: Buffer) -> int: ...
 def mean_at(series: Buffer, places: Buffer) -> float: ...
 def cancelling(step: Buffer, parts: Sequence[Buffer]) -> Cancelling | None: ...
@@ -180,8 +179,12 @@ class RankSummary:
         self, handle: RecordingHandle, domains: list[str], enqueued: list[str]
     ) -> None: ...
     def add_modules(
-        self, handle: RecordingHandle, places: dict[str, tuple[str, str, bool]]
-    ) -> None: ...
+        self,
+        handle: RecordingHandle,
+        forward: Collection[int],
+        around: Collection[int],
+        steps: Sequence[tuple[int, int, int]] | None,
+    ) -> list[str]: ...
     def merge(self, other: RankSummary) -> None: ...
     def collapse(self) -> None: ...
     def rows(self) -> list[JobRow]: ...
@@ -195,7 +198,8 @@ def rank_traces(
     handle: RecordingHandle,
     domains: list[str],
     enqueued: list[str],
-    step: str,
+    step_names: Set[tuple[int, int]],
+    steps: Sequence[tuple[int, int, int]],
     path: bytes = ...,
 ) -> bytes: ...
 

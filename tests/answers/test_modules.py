@@ -7,11 +7,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+from array import array
 
 import nvspan
 from helpers.recorded_loops import unpack
 from helpers.reported import nvspan_done
-from helpers.written import Call, written
+from helpers.written import Call, put, written
+from nvspan import _reader
 from nvspan.answers import modules
 
 
@@ -57,7 +60,7 @@ def test_warm_up_is_left_out(tmp_path):
     found = written(tmp_path / "a.nvspan", calls).modules()
     assert (found.steps, found.warm_up) == (9, 1)
     assert found.rows()[0]["forward_cpu"] == 9 * 87
-    assert modules.render(found).startswith("means of 9 steps, without the first 1; share:")
+    assert modules.render(found).startswith("means of 9 steps, without 1 warm-up step; share:")
 
 
 def test_forward_backward_and_the_gpu_are_apart(tmp_path):
@@ -67,7 +70,7 @@ def test_forward_backward_and_the_gpu_are_apart(tmp_path):
         tmp_path / "a.nvspan", calls, [(55, 95, "Net"), (60, 90, "layer")], [(20, 60, "layer")]
     ).modules()
     row = found.rows()[1]
-    assert [row[time] for time in modules.TIMES] == [28, 40, 40, None]
+    assert [row[time] for time in modules.TIMES] == [28, 30, 40, None]  # it repeats within
     assert row["share"] == 0.4  # of the GPU's time
     assert found.rows()[0]["forward_gpu"] is None
     assert found.has_backward
@@ -93,11 +96,89 @@ def test_two_models_with_modules_of_one_name(tmp_path):
                             ("layer", 1, 1, 1, 5)]  # fmt: skip
     assert found.ambiguous == ["layer"]
     assert modules.notes(found) == [
-        "several modules are called layer: their backward passes and their time on the GPU are "
-        "with the first of them"
+        "several modules are called layer: backward passes and GPU work of which nothing tells "
+        "whose they are count for the first of them"
     ]
     assert found.steps == 0
     assert found.span == 110
+
+
+def backward_of(tmp_path, calls, passes, device=()):
+    """The backward and GPU times of two models A and B with a module called layer.
+
+    `calls` and `passes` are start, end, name and autograd's number.
+    """
+    with _reader.ExternalWriter(os.fsencode(tmp_path / "a.nvspan")) as writer:
+        process = writer.process(77)
+        thread = writer.thread(process, 1)
+        domain = writer.domain(process, "torch")
+        writer.category(domain, 5, "backward")
+        for start, end, name, number in calls:
+            put(writer, thread, domain, [(start, end, name)], payload=number)
+        for start, end, name, number in passes:
+            put(
+                writer,
+                thread,
+                domain,
+                [(start, end, name)],
+                payload=number,
+                kind="start_end",
+                category=5,
+            )
+        for start, end, name in device:
+            writer.device_ranges(
+                process,
+                domain,
+                array("q", [start]),
+                array("q", [end]),
+                device=0,
+                stream=7,
+                name=writer.strings([name]),
+            )
+    found = nvspan.read(tmp_path / "a.nvspan").modules()
+    layers = [model.children[0] for model in found.models]
+    return [(each.backward_cpu, each.forward_gpu) for each in layers], found.ambiguous
+
+
+TWO_MODELS = [(0, 40, "A", 0), (5, 20, "layer", 3), (50, 90, "B", 6), (55, 60, "layer", 9)]
+
+
+def test_a_backward_pass_is_of_the_call_with_its_number(tmp_path):
+    passes = [(100, 110, "layer", 9), (200, 230, "layer", 3)]
+    assert backward_of(tmp_path, TWO_MODELS, passes) == ([(30, None), (10, None)], [])
+
+
+def test_of_calls_with_one_number_the_last_made_autograds_nodes(tmp_path):
+    """The first model is called without gradients, which leaves autograd's count as it is."""
+    calls = [(0, 40, "A", 0), (5, 20, "layer", 0), (50, 90, "B", 0), (55, 60, "layer", 0)]
+    passes = [(100, 110, "layer", 0)]
+    assert backward_of(tmp_path, calls, passes) == ([(None, None), (10, None)], [])
+
+
+def test_a_backward_pass_is_of_the_model_whose_pass_is_around_it(tmp_path):
+    calls = [(start, end, name, None) for start, end, name, _ in TWO_MODELS]
+    passes = [
+        (100, 150, "B", None),
+        (110, 120, "layer", None),
+        (200, 250, "A", None),
+        (210, 240, "layer", None),
+    ]
+    assert backward_of(tmp_path, calls, passes) == ([(30, None), (10, None)], [])
+    gpu = [(300, 350, "B"), (310, 317, "layer")]
+    assert backward_of(tmp_path, calls, passes, gpu) == ([(30, None), (10, 7)], [])
+
+
+def test_a_backward_pass_is_of_the_only_call_that_waits_for_one(tmp_path):
+    calls = [
+        (0, 40, "A", None),
+        (5, 20, "layer", None),
+        (100, 140, "B", None),
+        (105, 110, "layer", None),
+    ]
+    passes = [(50, 60, "layer", None), (150, 180, "layer", None)]
+    assert backward_of(tmp_path, calls, passes) == ([(10, None), (30, None)], [])
+    second = [(150, 180, "layer", None), (190, 200, "layer", None)]  # both wait for theirs
+    assert backward_of(tmp_path, calls, second)[1] == ["layer"]
 
 
 def test_a_module_is_within_each_that_calls_it(tmp_path):

@@ -14,7 +14,6 @@
 #include "reader/steps/typical_step.hpp"
 
 using nvspan::reader::add_work;
-using nvspan::reader::after_warm_up;
 using nvspan::reader::first_phase;
 using nvspan::reader::role_of_step;
 using nvspan::reader::role_of_waiting;
@@ -135,10 +134,6 @@ void the_typical_step_adds_up() {
   EXPECT(typical.duration == 100);
   EXPECT(std::accumulate(typical.cpu.begin(), typical.cpu.end(), 0.0) == typical.duration);
   EXPECT(typical.shortest == 96 && typical.longest == 104 && typical.median == 100);
-  // The first was warm-up; what comes after it has the outlier too.
-  const auto after = after_warm_up(steps, typical);
-  EXPECT(after.steps == 7);
-  EXPECT(after.begin == 500 && after.end == at && after.duration == at - 500);
 }
 
 // The states of steps that are as long as this.

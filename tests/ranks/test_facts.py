@@ -71,6 +71,45 @@ def test_modules_are_the_sums_of_what_each_file_says(models):
     assert 32 <= blocks["p50"] <= 6 * 32
 
 
+def test_modules_of_many_files_go_by_calls_in_the_steps_of_steps(tmp_path):
+    """Two ranks: a module that two call, the class of a number, an outlier, a call outside."""
+    for rank in range(2):
+        calls, at = [], 0
+        for number in range(9):
+            unit = 10 if number == 5 else 1
+            calls += [
+                (at, at + 100 * unit, "step"),
+                (at + 1, at + 90 * unit, "Net"),
+                (at + 2, at + 30, "a"),
+                (at + 3, at + 13, "b.x"),
+                (at + 40, at + 80, "b"),
+                (at + 41, at + 61, "b.x"),
+            ]
+            at += 100 * unit
+        written(tmp_path / f"{rank}.nvspan", [*calls, (at + 5, at + 50, "Net")])
+    files = sorted(tmp_path.glob("*.nvspan"))
+    job = nvspan.read_many(files, modules=True, steps=True)
+    found, alone = job.modules(), nvspan.read(files[0]).modules()
+    rows = [(row["path"], row["level"], row["calls"], row["forward_cpu"]) for row in found.rows()]
+    assert rows == [
+        ("Net", 0, 16, 16 * 89),
+        ("a", 1, 16, 16 * 28),
+        ("b.x", 2, 16, 160),
+        ("b", 1, 16, 16 * 40),
+        ("b.x", 2, 16, 320),
+    ]
+    assert (found.steps, found.outliers, found.span) == (16, 2, 1600)
+    assert [row["share"] for row in found.rows()] == [row["share"] for row in alone.rows()]
+    assert {rank.mean for rank in job.steps().ranks} == {found.span / found.steps}
+    shared = [(row.path, row.caller, row.total) for row in found.figures if row.path == "b.x"]
+    assert shared == [("b.x", "a", 160), ("b.x", None, 320)]
+    table = run_nvspan("steps", "--many", *files).stdout.splitlines()
+    assert [line.split()[4:6] for line in table[1:]] == [["100", "ns"], ["100", "ns"]]
+    assert run_nvspan("modules", "--many", *files).stdout.startswith(
+        "means of 16 steps, without 2 outliers; share: time of the CPU, of a step of 100 ns\n"
+    )
+
+
 def test_modules_are_the_same_bytes_in_any_order(models):
     wanted = nvspan.read_many(models, modules=True, by_rank=True)
     shuffled = list(models)
@@ -105,7 +144,9 @@ def test_the_command_modules_of_many_files(models, tmp_path):
     bad.write_text("bad")
     done = run_nvspan("modules", models[0].parent, bad)
     assert f"cannot read '{bad}': not an nvspan recording" in done.stderr
-    assert done.stdout.startswith("means of 54 steps, without the first 6; share: time of the GPU")
+    assert done.stdout.startswith(
+        "means of 54 steps, without 6 warm-up steps; share: time of the GPU"
+    )
     done = run_nvspan("modules", "--many", "--from", "1s", *models, check=2)
     assert "--from cannot be used with many files" in done.stderr
 
@@ -225,7 +266,7 @@ def test_urls_without_what_they_need_end_the_command(tmp_path):
 def test_damaged_traces_of_a_worker_are_an_error(tmp_path):
     (path, _) = write_job(tmp_path, 2, steps=3)
     found = traced.trace([str(path)])
-    ((_, whole),) = found.traces
+    whole = found.files[0].traces
     assert _reader.RankJob().add_traces(whole) == 1
     assert _reader.RankJob().add_traces(b"\0\0") == 0
     refused = 0

@@ -213,20 +213,10 @@ class TypicalStep(Row):
     behind: int | None  #: from the end of the launching phase to that of its work, the median
 
 
-class StepsAfterWarmUp(Result):
-    """The steps that begin with the first that is no warm-up, or later."""
-
-    steps: int  #: how many
-    begin: int  #: when the first began
-    end: int  #: when the last ended
-    duration: int  #: of all of them together
-
-
 class FoundSteps(Result):
     """The steps of a recording."""
 
     columns: dict[str, Buffer]  #: of the single steps
-    after_warm_up: StepsAfterWarmUp  #: those that count for modules
     typical: TypicalStep  #: the one that is typical of them
     has_work: bool  #: whether the recording has work of a GPU
     of_device_ranges: bool  #: whether device ranges stand for it, as no kernel was recorded
@@ -426,7 +416,6 @@ RESULTS = (
     Statistics,
     StatsRow,
     StepDeviations,
-    StepsAfterWarmUp,
     Timeline,
     TimelineCounter,
     TimelineKey,

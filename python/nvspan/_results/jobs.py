@@ -189,6 +189,7 @@ class ModuleFigures(Row):
 
     model: str  #: the class of the model
     path: str  #: of the module in it
+    caller: str | None  #: the module that calls it, where it is in another part of the model
     time: str  #: "forward_cpu", "backward_cpu", "forward_gpu" or "backward_gpu"
     calls: int  #: how many
     total: float  #: the time of all of them

@@ -7,8 +7,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from nvspan.answers.words import left_out
 from nvspan.recording.modules import TIMES, Modules, row_title
-from nvspan.recording.time_text import duration, percent
+from nvspan.recording.time_text import counted, duration, percent
 from nvspan.report import text
 from nvspan.report.narrow import fitted
 from nvspan.report.render import as_csv
@@ -34,8 +35,8 @@ def notes(found: Modules) -> list[str]:
     if found.ambiguous:
         listed = ", ".join(text.printable(name) for name in found.ambiguous[:5])
         said.append(
-            f"several modules are called {listed}: their backward passes and their time on the GPU "
-            "are with the first of them"
+            f"several modules are called {listed}: backward passes and GPU work of which nothing "
+            "tells whose they are count for the first of them"
         )
     return said
 
@@ -48,13 +49,10 @@ def heading(found: Modules) -> str:
     whose = "time of the GPU" if found.has_gpu else "time of the CPU"
     if not found.steps:
         return f"the whole recording; share: {whose}, of {duration(found.span)}"
-    left = f"the first {found.warm_up}" * bool(found.warm_up)
-    if found.outliers:
-        ending = "s" * (found.outliers > 1)
-        left += f"{' and ' * bool(left)}{found.outliers} outlier{ending}"
+    left = left_out(found.warm_up, found.outliers)
     left = left and f", without {left}"
     return (
-        f"means of {found.steps} steps{left}; share: {whose}, of a step of "
+        f"means of {counted(found.steps, 'step')}{left}; share: {whose}, of a step of "
         f"{duration(found.span / found.steps)}"
     )
 

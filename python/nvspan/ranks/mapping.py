@@ -7,13 +7,15 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from nvspan import _reader
-from nvspan.ranks import beside, modules, paths
+from nvspan.ranks import beside, paths
 from nvspan.ranks.opening import opened, reason
 from nvspan.ranks.traced import DOMAINS, ENQUEUED
 from nvspan.recording import Recording
+from nvspan.recording.modules import add_modules
 
 _TYPICAL = 0  # Steps: state
 _STEP_COLUMNS = ("number", "has_number", "start", "duration", "busy", "ops", "state")
@@ -42,7 +44,7 @@ class Job:
         """What a summary beside a file has to hold."""
         more = f" steps {self.step!r}" if self.steps else ""
         if self.modules is not None:
-            more += f" modules {self.modules!r} by {self.step!r}"
+            more += f" modules by calls {self.modules!r} by {self.step!r}"
         return f"ranges{more}"
 
 
@@ -100,7 +102,8 @@ def _made(path: str, job: Job, part: Part) -> _reader.RankSummary:
         if job.steps:
             _add_steps(recording, summary, job.step)
         if job.modules is not None:
-            modules.add(recording, summary, job.modules, job.step)
+            with suppress(ValueError):  # it has no such step, or statistics alone
+                add_modules(recording, summary, job.modules, job.step)
         del recording, handle
     part.problems += [(path, line) for line in problems]
     # What is mapped into a running process changes without a trace in the file's time.

@@ -4,21 +4,23 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from glob import escape
+import re
+from array import array
+from itertools import count
 
 from nvspan.recording.frame import Frame
-from nvspan.recording.label import label, matches
+from nvspan.recording.loop import names_in
 from nvspan.recording.losses import need_events
 from nvspan.recording.steps import STATES, Steps
 from nvspan.recording.time_text import percent, time_cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Any
 
-    from nvspan._results import CallNode
+    from nvspan._reader import RankSummary
+    from nvspan._results import ModuleRow
     from nvspan.recording.opened import OpenedFiles
 
 # Ranges of the same domain that `nvspan.torch` makes, and that are no modules.
@@ -31,9 +33,8 @@ _RECOMPUTE = " (recompute)"
 TIMES = ("forward_cpu", "backward_cpu", "forward_gpu", "backward_gpu")
 _SIMILAR = 1.5  # times of two modules of one kind are within this factor
 _LEAST_SIMILAR = 4
-_DEVICE = 2  # `kind` of a device range
 _TYPICAL = STATES.index("typical")
-_MOST_RUNS = 16  # of typical steps: each is a pass over the recording
+PART, CALL = "\x1f", "\x1e"  # as src/ranks/modules/module_places.hpp has them
 
 
 class Module:
@@ -67,6 +68,7 @@ class Module:
         self.children: list[Module] = []
 
     def add(self, time: str, ns: float) -> None:
+        """Adds to one of the four times; None becomes a number."""
         setattr(self, time, (getattr(self, time) or 0.0) + ns)
 
     def __repr__(self) -> str:
@@ -86,8 +88,8 @@ class Modules(Frame):
         span: ns of those steps, or of the recording.
         has_backward, has_gpu: whether such ranges were recorded.
         gpu_used: whether the program used a GPU, recorded or not.
-        ambiguous: names that several modules have, in two models or where several modules call
-            one: their backward passes and their work on the GPU are with the first of these.
+        ambiguous: names that several modules have, where nothing tells whose a backward pass, or
+            work on the GPU, is: those times are with the first of these modules.
     """
 
     __module__ = "nvspan.recording"
@@ -98,139 +100,48 @@ class Modules(Frame):
     ) -> None:  # fmt: skip
         from nvspan import _reader
 
-        need_events(recording, "modules")
-        self.steps = self.warm_up = self.outliers = 0
-        self.gpu_used = recording.has_gpu()
-        parts = [recording]
-        try:
-            steps = Steps(recording, step) if steps is None else steps
-        except ValueError:
-            if step is not None:
-                raise
-        else:
-            parts = self._typical_parts(recording, steps)
-        step_label = steps.step if steps is not None and self.steps else None
-        patterns = [f"{escape(domain)}:*"]
-        if step_label is not None:  # as a pattern, and as it stands
-            patterns += [step_label, escape(step_label)]
-        trees = [_reader.tree(part.filter(match=patterns)._reader.handle()) for part in parts]
+        summary = _reader.RankSummary()
+        add_modules(recording, summary, domain, step, steps)
+        summary.collapse()
+        self._read(summary)
+
+    def _read(self, summary: RankSummary) -> list[tuple[ModuleRow, Module]]:
+        """Takes what `add_modules` added: each row with its module, forward passes first."""
+        sums = {name: sum(column) for name, column in summary.table("modules").items()}
+        self.steps, self.warm_up, self.outliers, self.span = (
+            sums.get(name, 0) for name in ("steps", "warm_up", "outliers", "span")
+        )
+        self.gpu_used = sums.get("gpu_used", 0) > 0
+        self.ambiguous = list(dict.fromkeys(summary.table("ambiguous modules").get("name", ())))
+        classes = summary.table("module classes")
+        self._kinds = _agreed(zip(classes.get("path", ()), classes.get("class", ()), strict=True))
         self.models: list[Module] = []
-        self._by_name: dict[str, list[Module]] = {}
-        self._kinds = _forward_passes(recording, domain)
-        self.ambiguous: list[str] = []
-        own = [node for nodes in trees for node in nodes if node.domain == domain]
-        self.has_backward = any(node.backward for node in own)
-        self.has_gpu = any(node.kind == "device" for node in own)
-        is_module = _module_test(self._kinds, domain)
-        outside = [self._grow(nodes, is_module, step_label) for nodes in trees]
-        if self.steps == 0:
-            self.span: float = recording._reader.stats("name").whole
-        by_launch = self.has_gpu and steps is not None and (any(outside) or len(parts) > 1)
-        for node in own:  # what is within a range of its name is a part of that node
-            if node.kind != "device" or not by_launch:
-                self._take(node.name, node.backward, node.kind, node.total)
-        if by_launch and steps is not None:
-            for (name, backward), total in _launched_in(steps, recording, domain).items():
-                self._take(name, backward, "device", total)
-
-    def _typical_parts(self, recording: OpenedFiles, steps: Steps) -> list[OpenedFiles]:
-        """The parts that hold the typical steps and no others; all of it without steps.
-
-        One part without the warm-up where many outliers lie between them, or steps of threads
-        overlap.
-        """
-        runs = _runs(steps)
-        if 0 < len(runs) <= _MOST_RUNS:
-            typical = steps.typical
-            self.steps, self.warm_up, self.outliers = (
-                typical.steps, typical.warm_up, typical.outliers,
-            )  # fmt: skip
-            self.span = sum(took for _, _, took in runs)
-            return [recording.filter(start=begin, stop=end) for begin, end, _ in runs]
-        kept = steps._after_warm_up
-        if not kept.steps:
-            return [recording]
-        self.steps = kept.steps
-        self.warm_up = len(steps) - self.steps
-        self.span = kept.duration
-        return [recording.filter(start=kept.begin, stop=kept.end)]
-
-    def _grow(
-        self, nodes: list[CallNode], is_module: Callable[[CallNode], bool], step: str | None
-    ) -> bool:
-        """The trees, from which ranges were open around which; calls and times of forward passes.
-
-        Returns whether modules were called outside of the steps: those calls are left out.
-        """
-        in_step: list[bool] = []
-        around_steps: set[int] = set()  # an epoch is no module, though its domain be theirs
-        for index, node in enumerate(nodes):
-            parent = node.parent
-            inside = parent is not None and in_step[parent]
-            if step is not None and not inside and _is_step(node, step):
-                inside = True
-                while parent is not None:
-                    around_steps.add(parent)
-                    parent = nodes[parent].parent
-                around_steps.add(index)
-            in_step.append(inside)
-        modules = [
-            index not in around_steps and is_module(node) for index, node in enumerate(nodes)
+        rows = [
+            (row, self._module(row.domain or "", row.name or ""))
+            for row in sorted(summary.modules(), key=_by_first)
         ]
-        within = [inside for inside, module in zip(in_step, modules, strict=True) if module]
-        bounded = any(within)  # else the steps are of another thread, or cycles without a range
-        places: list[Module | None] = []
-        for index, node in enumerate(nodes):
-            around = None if node.parent is None else places[node.parent]
-            if modules[index] and (in_step[index] or not bounded):
-                around = self._called(around, node.name or "")
-                around.calls += node.calls
-                around.add("forward_cpu", node.total)
-            places.append(around)
-        return bounded and not all(within)
+        self.has_backward = any(TIMES[row.time].startswith("backward") for row, _ in rows)
+        self.has_gpu = any(TIMES[row.time].endswith("gpu") for row, _ in rows)
+        for row, module in rows:
+            module.add(TIMES[row.time], row.total)
+            if row.time == 0:
+                module.calls += row.calls
+        return rows
 
-    def _called(self, caller: Module | None, path: str) -> Module:
-        """The module of that path within the one that called it; without one, a model."""
-        if caller is None:
-            model = next((each for each in self.models if each.name == path), None)
-            if model is None:
-                model = self._made(Module(path, path, self._kinds.get(path)))
-                self.models.append(model)
-            return model
-        if caller in self.models:
-            return self._within(caller, path)
-        if path.startswith(f"{caller.path}."):
-            return self._within(caller, path.removeprefix(f"{caller.path}."), caller.path)
-        return self._child(caller, path, path)  # a module of another part of the model
-
-    def _within(self, model: Module, path: str, prefix: str = "") -> Module:
-        at = model
-        for part in path.split("."):
-            prefix = f"{prefix}.{part}" if prefix else part
-            at = self._child(at, part, prefix)
+    def _module(self, model: str, way: str) -> Module:
+        """The module at the end of a way from its model: its parts, and modules that it calls."""
+        at, prefix = self._child(self.models, model, model), ""
+        for mark, name in re.findall(f"([{PART}{CALL}])([^{PART}{CALL}]*)", way):
+            at = self._child(at.children, name, prefix + name if mark == PART else name)
+            prefix = f"{at.path}."
         return at
 
-    def _child(self, around: Module, name: str, path: str) -> Module:
-        child = next((each for each in around.children if each.name == name), None)
+    def _child(self, among: list[Module], name: str, path: str) -> Module:
+        child = next((each for each in among if (each.name, each.path) == (name, path)), None)
         if child is None:
-            child = self._made(Module(name, path, self._kinds.get(path)))
-            around.children.append(child)
+            child = Module(name, path, self._kinds.get(path))
+            among.append(child)
         return child
-
-    def _made(self, module: Module) -> Module:
-        self._by_name.setdefault(module.path, []).append(module)
-        return module
-
-    def _take(self, name: str | None, backward: bool, kind: str, total: float) -> None:
-        """Adds what is not nested in its caller: backward passes, and the GPU's work."""
-        repeated = name is not None and name.endswith(_RECOMPUTE)
-        named = self._by_name.get((name or "").removesuffix(_RECOMPUTE))
-        if named is None or not (backward or repeated or kind == "device"):
-            return
-        if len(named) > 1 and named[0].path not in self.ambiguous:
-            self.ambiguous.append(named[0].path)
-        way = "backward" if backward or repeated else "forward"
-        named[0].add(f"{way}_gpu" if kind == "device" else f"{way}_cpu", total)
 
     def rows(self, *, fold: bool = True) -> list[dict[str, Any]]:
         """The trees as dicts, each before the modules within it.
@@ -285,99 +196,100 @@ def row_title(row: dict[str, Any]) -> str:
     return " ".join(filter(None, (row["name"], row["class"], many)))
 
 
-def _is_step(node: CallNode, step: str) -> bool:
-    return node.kind == "push_pop" and (
-        label(node.domain, node.name) == step or matches((step,), node.domain, node.name)
-    )
+def add_modules(
+    recording: OpenedFiles,
+    summary: RankSummary,
+    domain: str,
+    step: str | None = None,
+    steps: Steps | None = None,
+) -> None:
+    """Adds what the modules of a recording cost to a summary: of its typical steps, or of all.
 
-
-def _forward_passes(recording: OpenedFiles, domain: str) -> dict[str | None, str | None]:
-    """The names of annotate_module's forward passes, with the classes that they carry."""
-    reader, index = recording._reader, 0
-    kinds: dict[str | None, str | None] = {}
-    while True:
-        try:
-            of, name, _, _, _, category, _ = reader.site(index)
-        except IndexError:
-            return kinds
-        word, _, kind = (category or "").partition(" ")
-        if of == domain and word == _FORWARD and "::" not in (name or ""):  # else an operator
-            same = kinds.setdefault(name, kind or None) == kind
-            kinds[name] = kind if kind and same else None  # two models may use one name
-        index += 1
-
-
-def _module_test(known: dict[str | None, str | None], domain: str) -> Callable[[CallNode], bool]:
-    """Tells forward passes of modules: by their category, where the recording has it."""
-
-    def is_module(node: CallNode) -> bool:
-        name = node.name
-        if node.domain != domain or node.kind != "push_pop" or name is None:
-            return False
-        if name.endswith(_RECOMPUTE) or "::" in name:
-            return False
-        return name in known if known else name not in _OTHERS
-
-    return is_module
-
-
-def _runs(steps: Steps) -> list[tuple[int, int, int]]:
-    """Typical steps that follow one another: begin, end, the sum of their durations.
-
-    None where the steps are of several threads.
+    Raises:
+        ValueError: no range is called as `step` says, or the recording has statistics alone.
     """
-    if len({*zip(steps["process"], steps["thread"], strict=True)}) > 1:
-        return []
-    runs: list[tuple[int, int, int]] = []
-    follows = False
-    for begin, took, state in sorted(
-        zip(steps["start"], steps["duration"], steps["state"], strict=True)
-    ):
-        if state == _TYPICAL and follows:
-            first, _, total = runs.pop()
-            runs.append((first, begin + took, total + took))
-        elif state == _TYPICAL:
-            runs.append((begin, begin + took, took))
-        follows = state == _TYPICAL
-    return runs
-
-
-def _launched_in(
-    steps: Steps, part: OpenedFiles, domain: str
-) -> dict[tuple[str | None, bool], float]:
-    """Durations of the device ranges that typical steps launched, by name and pass.
-
-    One whose launch is not known counts by its own start.
-    """
-    reader, strings = part._reader, part.strings
-    columns = {
-        name: memoryview(reader.column("ranges", name))
-        for name in ("kind", "domain", "name", "category_name", "start", "duration", "launcher")
-    }
-    columns_of_steps = (steps["start"], steps["duration"], steps["state"])
-    spans = sorted(
-        (begin, begin + took)
-        for begin, took, state in zip(*columns_of_steps, strict=True)
-        if state == _TYPICAL
-    )
-    starts = [start for start, _ in spans]
-    totals: dict[tuple[str | None, bool], float] = {}
-    for row, kind in enumerate(columns["kind"]):
-        of = columns["domain"][row]
-        if kind != _DEVICE or of < 0 or strings[of] != domain:
-            continue
-        launcher = columns["launcher"][row]
-        begin = columns["start"][row if launcher < 0 else launcher]
-        place = bisect_right(starts, begin) - 1
-        if place < 0 or begin >= spans[place][1]:
-            continue
-        name, category = columns["name"][row], columns["category_name"][row]
-        key = (
-            None if name < 0 else strings[name],
-            category >= 0 and strings[category] == "backward",
+    need_events(recording, "modules")
+    try:
+        steps = Steps(recording, step) if steps is None else steps
+    except ValueError:
+        if step is not None:
+            raise
+    sums: dict[str, int] = {"gpu_used": recording.has_gpu()}
+    chosen: list[tuple[int, int, int]] | None = None
+    if steps is None:
+        sums |= {"steps": 0, "warm_up": 0, "outliers": 0}
+        sums["span"] = round(recording._reader.stats("name").whole)
+    else:
+        columns = (steps[name] for name in ("thread", "start", "duration", "state"))
+        chosen = [
+            (thread, start, start + took)
+            for thread, start, took, state in zip(*columns, strict=True)
+            if state == _TYPICAL
+        ]
+        sums |= {name: getattr(steps.typical, name) for name in ("steps", "warm_up", "outliers")}
+        sums["span"] = sum(end - start for _, start, end in chosen)
+    summary.add_table("modules", {name: memoryview(array("q", [n])) for name, n in sums.items()})
+    around = set() if steps is None else _step_sites(recording, steps)
+    sites, classes = _forward_passes(recording, domain, around)
+    if classes:
+        summary.add_table(
+            "module classes", {"path": list(classes), "class": list(classes.values())}
         )
-        totals[key] = totals.get(key, 0.0) + columns["duration"][row]
-    return totals
+    if shared := summary.add_modules(recording._reader.handle(), sites, around, chosen):
+        summary.add_table("ambiguous modules", {"name": shared})
+
+
+def _forward_passes(
+    recording: OpenedFiles, domain: str, around: Collection[int]
+) -> tuple[list[int], dict[str, str | None]]:
+    """The sites of modules' forward passes, and the classes that some carry in their category.
+
+    Where no site has such a category, all of the domain are, but those that are known for others
+    and those `around` modules.
+    """
+    named: dict[int, tuple[str, str]] = {}
+    others: list[int] = []
+    for site, (of, name, category) in enumerate(_sites(recording)):
+        if of != domain or name is None or name.endswith(_RECOMPUTE) or "::" in name:
+            continue  # an operator
+        word, _, kind = (category or "").partition(" ")
+        if word == _FORWARD:
+            named[site] = name, kind
+        elif name not in _OTHERS and site not in around:
+            others.append(site)
+    return list(named) or others, _agreed(pair for pair in named.values() if pair[1])
+
+
+def _step_sites(recording: OpenedFiles, steps: Steps) -> set[int]:
+    """The sites of the ranges that are steps; those of a cycle may be modules."""
+    if steps.choice.members:
+        return set()
+    names = names_in(recording)
+    own = {names[pair] for pair in steps.loop.pairs_in(steps.loop.step_groups) if pair in names}
+    return {site for site, (of, name, _) in enumerate(_sites(recording)) if (of, name) in own}
+
+
+def _sites(recording: OpenedFiles) -> Iterator[tuple[str | None, str | None, str | None]]:
+    """Domain, name and category of each site."""
+    for index in count():
+        try:
+            domain, name, _, _, _, category, _ = recording._reader.site(index)
+        except IndexError:
+            return
+        yield domain, name, category
+
+
+def _agreed(classes: Iterable[tuple[str, str | None]]) -> dict[str, str | None]:
+    """The class of each path; None where two models use one path for different ones."""
+    found: dict[str, str | None] = {}
+    for path, kind in classes:
+        found[path] = kind if found.setdefault(path, kind) == kind else None
+    return found
+
+
+def _by_first(row: ModuleRow) -> tuple[bool, int, str, str, int]:
+    """Forward passes on the CPU, which make the tree, before all others; then by the first call."""
+    return row.time != 0, row.first, row.domain or "", row.name or "", row.time
 
 
 def _without_container(module: Module, folds: bool) -> Module:

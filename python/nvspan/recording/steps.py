@@ -164,7 +164,6 @@ class Steps(Frame):
         self.unclosed = loop.unclosed_steps
         self.other_devices = found.devices_left
         self._columns = found.columns
-        self._after_warm_up = found.after_warm_up
         self.typical = found.typical
 
     @property

@@ -86,11 +86,9 @@ reader::StepOptions step_options(const Recording& recording, const py::dict& rol
 
 py::object found_steps(reader::Steps found, const py::list& phases) {
   reader::TypicalStep typical;
-  reader::AfterWarmUp after;
   {
     const released_gil released;
     typical = reader::typical_step(found);
-    after = reader::after_warm_up(found, typical);
   }
   py::dict columns;
   const std::pair<const char*, core::LargeVector<std::int64_t>*> all[] = {
@@ -101,14 +99,8 @@ py::object found_steps(reader::Steps found, const py::list& phases) {
       {"behind", &found.behind},   {"waits", &found.waits},   {"wait_calls", &found.wait_calls},
       {"state", &typical.state}};
   for (const auto& [name, values] : all) columns[name] = view_of(std::move(*values));
-  NewResult kept("StepsAfterWarmUp");
-  kept["steps"] = after.steps;
-  kept["begin"] = after.begin;
-  kept["end"] = after.end;
-  kept["duration"] = after.duration;
   NewResult result("FoundSteps");
   result["columns"] = columns;
-  result["after_warm_up"] = kept.done();
   result["typical"] = typical_of(typical, phases);
   result["has_work"] = found.has_work;
   result["of_device_ranges"] = found.of_device_ranges;

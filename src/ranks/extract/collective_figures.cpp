@@ -3,8 +3,7 @@
 
 #include "ranks/extract/extract.hpp"
 
-#include "core/log_histogram.hpp"
-#include "ranks/summary/packed.hpp"
+#include "ranks/summary/range_sums.hpp"
 #include "ranks/summary/summarize.hpp"
 
 #include <algorithm>
@@ -16,12 +15,6 @@
 namespace nvspan::ranks {
 namespace {
 
-// Of one rank.
-struct Figures {
-  RangeFigures sums;
-  core::LogHistogram durations;
-};
-
 std::string communicator(const Collective& of) {
   std::string text;
   for (std::uint64_t rest = of.group; rest != 0; rest >>= 4) text += "0123456789abcdef"[rest & 15];
@@ -30,23 +23,13 @@ std::string communicator(const Collective& of) {
   return text;
 }
 
-void add(const Collective& one, std::int64_t unix_offset, Figures& to) {
-  RangeFigures& sums = to.sums;
-  if (one.bytes > 0) sums.bytes += one.bytes;
+void add(const Collective& one, std::int64_t unix_offset, RangeSums& to) {
+  if (one.bytes > 0) to.figures.bytes += one.bytes;
   if (one.enqueued || one.end == no_time || one.end < one.begin) {
-    ++sums.unclosed;
+    ++to.figures.unclosed;
     return;
   }
-  const std::int64_t ns = one.end - one.begin;
-  ++sums.calls;
-  sums.total += ns;
-  sums.sum += ns;
-  sums.squares += Wide{ns} * ns;
-  sums.shortest = std::min(sums.shortest, ns);
-  sums.longest = std::max(sums.longest, ns);
-  sums.first = std::min(sums.first, one.begin + unix_offset);
-  sums.last = std::max(sums.last, one.end + unix_offset);
-  to.durations.add(static_cast<std::uint64_t>(ns));
+  to.add(one.begin, one.end, unix_offset);
 }
 
 bool has_any(const reader::Recording& recording, const std::vector<std::string>& domains) {
@@ -64,13 +47,13 @@ void add_collectives(const reader::Recording& recording, const ExtractOptions& o
     const reader::ReadProcess& process = recording.processes()[trace.process];
     const record::ClockSample& first = process.header.first;
     const auto unix_offset = static_cast<std::int64_t>(first.realtime - first.monotonic);
-    std::map<std::tuple<std::int32_t, std::uint64_t, std::int32_t>, Figures> all;
+    std::map<std::tuple<std::int32_t, std::uint64_t, std::int32_t>, RangeSums> all;
     for (const Collective& one : trace.collectives) {
-      Figures& figures = all[std::make_tuple(one.op, one.group, one.size)];
-      if (figures.sums.calls + figures.sums.unclosed == 0) figures.sums.threads = 1;
-      add(one, unix_offset, figures);
+      RangeSums& sums = all[std::make_tuple(one.op, one.group, one.size)];
+      sums.figures.threads = 1;
+      add(one, unix_offset, sums);
     }
-    for (auto& [place, figures] : all) {
+    for (const auto& [place, sums] : all) {
       Collective about;
       std::tie(about.op, about.group, about.size) = place;
       RangeKey key;
@@ -78,8 +61,7 @@ void add_collectives(const reader::Recording& recording, const ExtractOptions& o
       key.name = to.intern(texts[static_cast<std::size_t>(about.op)]);
       key.kind = kind_of_collectives;
       key.group = group_of(process);
-      figures.sums.durations = packed_histogram(figures.durations);
-      to.row(key).merge(figures.sums);
+      to.row(key).merge(sums.packed());
     }
   }
 }

@@ -21,11 +21,6 @@ Wide wide_of(double value) {
   return static_cast<Wide>(std::nearbyint(value));
 }
 
-std::int64_t unix_offset(const reader::ReadProcess& process) {
-  const record::ClockSample& first = process.header.first;
-  return static_cast<std::int64_t>(first.realtime - first.monotonic) - process.offset;
-}
-
 // What the rows of a process add up to, for the table of processes.
 struct ProcessSum {
   std::int64_t ranges = 0;
@@ -166,6 +161,11 @@ std::int64_t identity_of(const reader::ReadProcess& process) {
   return static_cast<std::int64_t>(hash >> 2);
 }
 
+std::int64_t unix_offset(const reader::ReadProcess& process) {
+  const record::ClockSample& first = process.header.first;
+  return static_cast<std::int64_t>(first.realtime - first.monotonic) - process.offset;
+}
+
 std::int64_t group_of(const reader::ReadProcess& process) {
   return process.header.rank >= 0 ? process.header.rank : -2 - identity_of(process);
 }
@@ -180,28 +180,6 @@ void summarize(const reader::Recording& recording, const reader::Selection& sele
   for (const auto& row : figures.rows) summarizer.add(*row);
   for (const reader::MarkRow& row : figures.marks) summarizer.add(row);
   summarizer.add_processes(figures);
-}
-
-void add_modules(const reader::Recording& recording, const reader::Selection& selection,
-                 const ModulePlaces& places, Summary& to) {
-  Summary ranges;
-  summarize(recording, selection, ranges);
-  for (const auto& [key, figures] : ranges.rows()) {
-    if (key.kind == kind_of_marks || key.name < 0) continue;
-    const auto found = places.find(ranges.texts()[static_cast<std::size_t>(key.name)]);
-    if (found == places.end()) continue;
-    const bool on_gpu = key.kind == static_cast<std::uint8_t>(reader::RangeKind::device);
-    const bool is_plain = key.kind == static_cast<std::uint8_t>(reader::RangeKind::push_pop);
-    if (!on_gpu && !is_plain && !key.backward) continue;
-    const ModulePlace& place = found->second;
-    RangeKey own;
-    own.domain = to.intern(place.model);
-    own.name = to.intern(place.path);
-    own.kind = static_cast<std::uint8_t>(
-        kind_of_modules + (key.backward || place.repeated ? 1 : 0) + (on_gpu ? 2 : 0));
-    own.group = key.group;
-    to.row(own).merge(figures);
-  }
 }
 
 }  // namespace nvspan::ranks

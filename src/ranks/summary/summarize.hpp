@@ -7,9 +7,7 @@
 #include "reader/file/recording.hpp"
 #include "reader/scan/selection.hpp"
 
-#include <map>
-#include <string>
-#include <string_view>
+#include <cstdint>
 
 namespace nvspan::ranks {
 
@@ -22,18 +20,7 @@ std::int64_t group_of(const reader::ReadProcess& process);
 // A number for a process, the same wherever its file lies.
 std::int64_t identity_of(const reader::ReadProcess& process);
 
-// What the ranges of a name are of a model.
-struct ModulePlace {
-  std::string model;
-  std::string path;       // of the module; of the model itself its name
-  bool repeated = false;  // a forward pass again, within the backward pass
-};
-using ModulePlaces = std::map<std::string, ModulePlace, std::less<>>;
-
-// Adds the ranges of these names: rows of the kinds `kind_of_modules` (forward pass on the CPU),
-// one more (backward pass on the CPU), two and three more (both on the GPU), with the model as
-// domain and the module's path as name.
-void add_modules(const reader::Recording& recording, const reader::Selection& selection,
-                 const ModulePlaces& places, Summary& to);
+// Added to a time of the process as the recording has it, gives ns since 1970.
+std::int64_t unix_offset(const reader::ReadProcess& process);
 
 }  // namespace nvspan::ranks

@@ -66,7 +66,8 @@ class SummaryTable {
 constexpr std::int32_t no_text = -1;
 constexpr std::int64_t all_groups = -1;  // rows of every rank together
 // Kinds of rows: those of reader::RangeKind; marks, of which `calls` alone is known; passes of a
-// module, see module_figures.hpp; and collectives, see ranks/extract/collective_figures.hpp.
+// module, see ranks/modules/module_figures.hpp; and collectives, see
+// ranks/extract/collective_figures.hpp.
 constexpr std::uint8_t kind_of_marks = 3;
 constexpr std::uint8_t kind_of_modules = 4;  // to 7
 constexpr std::uint8_t kind_of_collectives = 8;

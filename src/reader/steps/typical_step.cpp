@@ -138,23 +138,4 @@ TypicalStep typical_step(const Steps& steps) {
   return typical;
 }
 
-AfterWarmUp after_warm_up(const Steps& steps, const TypicalStep& typical) {
-  constexpr auto warm_up = static_cast<std::int64_t>(StepState::warm_up);
-  AfterWarmUp after;
-  bool is_first = true;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (typical.state[i] == warm_up || (!is_first && steps.start[i] >= after.begin)) continue;
-    after.begin = steps.start[i];
-    is_first = false;
-  }
-  if (is_first) return after;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (steps.start[i] < after.begin) continue;
-    ++after.steps;
-    after.duration += steps.duration[i];
-    after.end = std::max(after.end, steps.start[i] + steps.duration[i]);
-  }
-  return after;
-}
-
 }  // namespace nvspan::reader

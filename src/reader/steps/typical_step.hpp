@@ -41,13 +41,4 @@ struct TypicalStep {
 
 TypicalStep typical_step(const Steps& steps);
 
-// The steps that begin with the first of any thread that is not warm-up, or later.
-struct AfterWarmUp {
-  std::uint64_t steps = 0;
-  std::int64_t begin = 0, end = 0;  // the first's beginning and the last's end
-  std::int64_t duration = 0;        // of all of them together
-};
-
-AfterWarmUp after_warm_up(const Steps& steps, const TypicalStep& typical);
-
 }  // namespace nvspan::reader

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/result.hpp"
 #include "ranks/extract/extract.hpp"
+#include "ranks/modules/module_figures.hpp"
 #include "ranks/summary/packed.hpp"
 #include "ranks/summary/summarize.hpp"
 #include "reader/stats/typical.hpp"
@@ -137,16 +139,31 @@ py::list collectives(const RankSummary& of) {
   return result;
 }
 
-// `places`: the model, the path and whether it is repeated, of each name.
-void add_modules(const RankSummary& to, const RecordingHandle& handle, const py::dict& places) {
-  ranks::ModulePlaces of_names;
-  for (const auto& [name, given] : places) {
-    const auto [model, path, repeated] = py::cast<std::tuple<py::str, py::str, bool>>(given);
-    of_names[bytes_of(py::cast<py::str>(name))] =
-        ranks::ModulePlace{bytes_of(model), bytes_of(path), repeated};
+using ModuleSteps = std::vector<std::tuple<std::uint32_t, std::int64_t, std::int64_t>>;
+
+// `forward`: the sites of forward passes; `around`: those of steps; `steps`: thread, start and end
+// of each, or None.
+py::list add_modules(const RankSummary& to, const RecordingHandle& handle,
+                     const py::iterable& forward, const py::iterable& around,
+                     const std::optional<ModuleSteps>& steps) {
+  ranks::ModuleOptions options;
+  options.forward.resize(handle.recording->sites().size());
+  options.around = options.forward;
+  for (const py::handle site : forward) options.forward.at(site.cast<std::size_t>()) = true;
+  for (const py::handle site : around) options.around.at(site.cast<std::size_t>()) = true;
+  if (steps) options.steps.emplace();
+  for (const auto& [thread, start, end] : steps.value_or(ModuleSteps())) {
+    if (thread >= handle.recording->threads().size()) throw py::index_error();
+    options.steps->push_back(ranks::ModuleStep{thread, start, end});
   }
-  const released_gil released;
-  ranks::add_modules(*handle.recording, handle.selection, of_names, *to.summary);
+  std::vector<std::string> unknown;
+  {
+    const released_gil released;
+    unknown = ranks::add_modules(*handle.recording, handle.selection, options, *to.summary);
+  }
+  py::list paths;
+  for (const std::string& path : unknown) paths.append(text_of(path));
+  return paths;
 }
 
 py::list marks(const RankSummary& of) {
@@ -258,7 +275,7 @@ void bind_rank_summary(py::module_& module) {
            [](const RankSummary& to, const RecordingHandle& handle,
               std::vector<std::string> domains, std::vector<std::string> enqueued) {
              const released_gil released;
-             const ranks::ExtractOptions options{std::move(domains), std::move(enqueued), ""};
+             const ranks::ExtractOptions options{std::move(domains), std::move(enqueued), {}, {}};
              ranks::add_collectives(*handle.recording, options, *to.summary);
            })
       .def("add_modules", &add_modules)

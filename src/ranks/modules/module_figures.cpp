@@ -1,0 +1,323 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ranks/modules/module_figures.hpp"
+
+#include "ranks/modules/module_passes.hpp"
+#include "ranks/modules/module_places.hpp"
+#include "ranks/summary/range_sums.hpp"
+#include "ranks/summary/summarize.hpp"
+#include "reader/scan/device_lanes.hpp"
+#include "reader/scan/payloads.hpp"
+#include "reader/scan/range_scan.hpp"
+#include "reader/stats/aggregate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace nvspan::ranks {
+namespace {
+
+using reader::EntryPayload;
+
+constexpr std::string_view repeat_mark = " (recompute)";
+enum ModuleTime : std::uint8_t { forward_cpu, backward_cpu, forward_gpu, backward_gpu };
+
+// Times that count, sorted, apart.
+class Spans {
+ public:
+  void add(std::int64_t start, std::int64_t end) { spans_.emplace_back(start, end); }
+  void sort() {
+    std::sort(spans_.begin(), spans_.end());
+    std::size_t kept = 0;
+    for (const auto& span : spans_) {
+      if (kept != 0 && span.first < spans_[kept - 1].second) {
+        spans_[kept - 1].second = std::max(spans_[kept - 1].second, span.second);
+      } else {
+        spans_[kept++] = span;
+      }
+    }
+    spans_.resize(kept);
+  }
+  // The number of the one that holds the time, from 1 on; 0: none.
+  std::uint32_t at(std::int64_t time) const {
+    const auto after =
+        std::upper_bound(spans_.begin(), spans_.end(), time,
+                         [](std::int64_t value, const auto& span) { return value < span.first; });
+    if (after == spans_.begin() || time >= after[-1].second) return 0;
+    return static_cast<std::uint32_t>(after - spans_.begin());
+  }
+  std::int64_t end_of(std::uint32_t number) const { return spans_[number - 1].second; }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::int64_t>> spans_;
+};
+
+// The field of a payload that nvspan.torch gives to modules whose shapes are recorded.
+class SequenceField final : public trace::PayloadVisitor {
+ public:
+  std::uint64_t number = no_number;
+
+  bool value(std::string_view name, const trace::PayloadValue& value) override {
+    if (name != "sequence") return true;
+    number = value.count;
+    return false;
+  }
+};
+
+enum class Role : std::uint8_t { none, forward, pass, step };
+struct SiteRole {
+  Role role = Role::none;
+  bool repeated = false;
+  std::int32_t name = 0;  // of the module
+};
+
+struct ForwardSums {
+  RangeSums sums;
+  reader::Outermost outermost;
+};
+struct PlaceSums {
+  std::unique_ptr<ForwardSums> inside, elsewhere;  // on the threads of the steps, and on others
+  std::array<std::unique_ptr<RangeSums>, 4> passes;
+};
+
+template <typename T>
+T& made(std::unique_ptr<T>& of) {
+  if (of == nullptr) of = std::make_unique<T>();
+  return *of;
+}
+
+class ModuleScan : public reader::RangeScan<ModuleScan> {
+ public:
+  ModuleScan(const reader::Recording& recording, const reader::Selection& selection,
+             const ModuleOptions& options, Summary& to)
+      : RangeScan(recording, selection),
+        to_(to),
+        payloads_(recording),
+        launch_threads_(recording),
+        has_steps_(options.steps.has_value()) {
+    find_roles(options);
+    steps_of_thread_.resize(recording.threads().size());
+    steps_of_process_.resize(recording.processes().size());
+    if (!has_steps_) return;
+    for (const ModuleStep& step : *options.steps) {
+      steps_of_thread_[step.thread].add(step.start, step.end);
+      steps_of_process_[recording.threads()[step.thread].process].add(step.start, step.end);
+    }
+    for (Spans& each : steps_of_thread_) each.sort();
+    for (Spans& each : steps_of_process_) each.sort();
+  }
+
+  // The row of a forward pass is its place and step; of one that is repeated, its number among the
+  // passes and a mark. Ranges that are no modules hand on what is around them.
+  std::uint64_t open(const reader::PushRange& range, std::uint64_t around,
+                     const EntryPayload& payload) {
+    const SiteRole& role = roles_[range.site];
+    if (role.role == Role::none) return around;
+    if (role.role == Role::step) return no_row;
+    const std::int64_t at = time(range.start);
+    const std::uint64_t number = keeps_calls_ ? number_of(range.site, payload) : no_number;
+    if (role.role == Role::pass) {
+      ModulePass& pass = passes_.emplace_back();
+      pass.name = role.name;
+      pass.thread = pass.lane = thread_;
+      pass.start = pass.end = pass.asked = at;
+      pass.number = number;
+      pass.repeated = role.repeated;
+      return pass_mark | (passes_.size() - 1);
+    }
+    const std::uint32_t step = has_steps_ ? steps_of_thread_[thread_].at(at) : 1;
+    const bool is_caller = (around & pass_mark) == 0 && static_cast<std::uint32_t>(around) == step;
+    const ModulePlace place =
+        place_of(is_caller ? static_cast<ModulePlace>(around >> 32) : no_place, role.name);
+    if (ForwardSums* const sums = forward_sums(place, step, at)) sums->outermost.open();
+    if (keeps_calls_) calls_.push_back(ModuleCall{role.name, thread_, place, at, number});
+    return std::uint64_t{place} << 32 | step;
+  }
+  std::uint64_t opened(const reader::ScannedRange& range, std::uint64_t, std::uint64_t,
+                       const EntryPayload& payload) {
+    const reader::ReadSite& site = recording_.sites()[range.site];
+    const SiteRole& role = roles_[range.site];
+    if (role.role != Role::pass || (site.device == 0 && !site.backward)) return no_row;
+    ModulePass& pass = passes_.emplace_back();
+    pass.name = role.name;
+    pass.thread = pass.lane = range.thread;
+    pass.start = pass.end = pass.asked = range.start;
+    pass.repeated = role.repeated;
+    pass.backward = site.backward;
+    pass.on_gpu = site.device != 0;
+    if (pass.on_gpu) {
+      reader::DeviceCall call;
+      reader::read_device_call(*process_, site, payload, call);
+      const std::uint32_t process = recording_.threads()[range.thread].process;
+      pass.lane = device_lane_mark | lanes_.lane(process, call, 0);
+      pass.thread = launch_threads_.launching_thread(process, call, range.thread);
+      if (call.launched != 0) pass.asked = time(call.launched);
+      pass.number = number_of(range.site, call.payload);
+    } else {
+      pass.number = number_of(range.site, payload);
+    }
+    return passes_.size() - 1;
+  }
+  void ended(const reader::ScannedRange& range) {
+    const SiteRole& role = roles_[range.site];
+    if (role.role == Role::none || role.role == Role::step || range.row == no_row) return;
+    const bool closed = range.reason == reader::EndReason::closed;
+    if (range.kind != reader::RangeKind::push_pop || (range.row & pass_mark) != 0) {
+      ModulePass& pass = passes_[range.row & ~pass_mark];
+      pass.end = std::max(range.start, range.end);
+      pass.closed = closed;
+      return;
+    }
+    const auto step = static_cast<std::uint32_t>(range.row);
+    ForwardSums* const sums =
+        forward_sums(static_cast<ModulePlace>(range.row >> 32), step, range.start);
+    if (sums == nullptr) return;
+    const bool is_within =
+        step == 0 || !has_steps_ || range.end <= steps_of_thread_[thread_].end_of(step);
+    if (!closed || !is_within) return sums->outermost.drop();
+    sums->sums.add(range.start, range.end, unix_offset(*process_));
+    sums->outermost.close(static_cast<double>(std::max<std::int64_t>(0, range.end - range.start)),
+                          0);
+  }
+  void end_process(std::uint32_t process) {
+    for (const std::int32_t name : find_owners(*places_, calls_, passes_)) {
+      unknown.insert(names_[static_cast<std::size_t>(name)]);
+    }
+    for (const ModulePass& pass : passes_) {
+      if (!pass.closed || pass.place == no_place) continue;
+      if (has_steps_ && steps_of_process_[process].at(pass.asked) == 0) continue;
+      const bool backward = pass.backward || pass.repeated;
+      const ModuleTime of = pass.on_gpu ? (backward ? backward_gpu : forward_gpu) : backward_cpu;
+      RangeSums& sums = made(sums_[pass.place].passes[of]);
+      sums.add(pass.start, pass.end, unix_offset(*process_));
+      if (pass.nested) sums.figures.nested += pass.end - pass.start;
+    }
+    write(process);
+    calls_.clear();
+    passes_.clear();
+    sums_.clear();
+    place_numbers_.clear();
+    places_.emplace();
+  }
+
+  std::set<std::string> unknown;
+
+ private:
+  static constexpr std::uint64_t pass_mark = std::uint64_t{1} << 63;
+  static constexpr std::uint32_t device_lane_mark = std::uint32_t{1} << 31;
+
+  void find_roles(const ModuleOptions& options) {
+    const auto& sites = recording_.sites();
+    roles_.resize(sites.size());
+    std::unordered_map<std::string_view, std::int32_t> known;
+    std::set<std::uint32_t> domains;
+    for (std::size_t i = 0; i < sites.size(); ++i) {
+      if (options.around[i]) roles_[i].role = Role::step;
+      if (!options.forward[i]) continue;
+      const std::string_view name = recording_.text(sites[i].name);
+      const auto [found, is_new] = known.emplace(name, static_cast<std::int32_t>(names_.size()));
+      if (is_new) names_.emplace_back(name);
+      domains.insert(sites[i].domain);
+      if (sites[i].device != 0 || sites[i].backward) continue;
+      roles_[i] = SiteRole{Role::forward, false, found->second};
+    }
+    for (std::size_t i = 0; i < sites.size(); ++i) {
+      if (roles_[i].role != Role::none || domains.count(sites[i].domain) == 0) continue;
+      std::string_view name = recording_.text(sites[i].name);
+      const bool repeated = name.size() > repeat_mark.size() &&
+                            name.substr(name.size() - repeat_mark.size()) == repeat_mark;
+      if (repeated) name.remove_suffix(repeat_mark.size());
+      const auto found = known.find(name);
+      if (found == known.end()) continue;
+      if (!repeated && !sites[i].backward && sites[i].device == 0) continue;
+      roles_[i] = SiteRole{Role::pass, repeated, found->second};
+      keeps_calls_ = true;
+    }
+  }
+
+  std::uint64_t number_of(std::uint32_t site, const EntryPayload& payload) {
+    if (payload.bytes == nullptr) return payload.present ? payload.bits : no_number;
+    SequenceField field;
+    payloads_.read(recording_.threads()[thread_].process, recording_.sites()[site].local_domain,
+                   payload.bytes, payload.bits, field);
+    return field.number;
+  }
+
+  ModulePlace place_of(ModulePlace caller, std::int32_t name) {
+    const core::PathKey key{caller, static_cast<std::uint64_t>(name)};
+    const auto [found, is_new] = place_numbers_.emplace(key, no_place);
+    if (is_new) found->second = places_->called(caller, names_[static_cast<std::size_t>(name)]);
+    if (sums_.size() < places_->size()) sums_.resize(places_->size());
+    return found->second;
+  }
+
+  // Null: the call does not count.
+  ForwardSums* forward_sums(ModulePlace place, std::uint32_t step, std::int64_t start) {
+    if (step != 0) return &made(sums_[place].inside);
+    const std::uint32_t process = recording_.threads()[thread_].process;
+    return steps_of_process_[process].at(start) == 0 ? nullptr : &made(sums_[place].elsewhere);
+  }
+
+  void write(std::uint32_t process) {
+    const bool bounded = std::any_of(sums_.begin(), sums_.end(), [](const PlaceSums& sums) {
+      return sums.inside != nullptr && sums.inside->sums.figures.calls != 0;
+    });
+    for (ModulePlace place = 0; place < sums_.size(); ++place) {
+      PlaceSums& sums = sums_[place];
+      const auto& forward = bounded ? sums.inside : sums.elsewhere;
+      if (forward != nullptr) {
+        forward->sums.figures.nested = static_cast<Wide>(forward->outermost.within().time);
+        add_row(process, place, forward_cpu, forward->sums);
+      }
+      for (std::uint8_t of = backward_cpu; of <= backward_gpu; ++of) {
+        if (sums.passes[of] != nullptr) add_row(process, place, of, *sums.passes[of]);
+      }
+    }
+  }
+  void add_row(std::uint32_t process, ModulePlace place, std::uint8_t of, const RangeSums& sums) {
+    if (sums.figures.calls == 0) return;
+    RangeKey key;
+    key.domain = to_.intern(places_->path(places_->model(place)));
+    key.name = to_.intern(places_->way(place));
+    key.kind = static_cast<std::uint8_t>(kind_of_modules + of);
+    key.group = group_of(recording_.processes()[process]);
+    to_.row(key).merge(sums.packed());
+  }
+
+  Summary& to_;
+  reader::RecordedPayloads payloads_;
+  reader::LaunchThreads launch_threads_;
+  reader::DeviceLanes lanes_;
+  const bool has_steps_;
+  bool keeps_calls_ = false;  // there are passes whose calls are asked for
+  std::vector<SiteRole> roles_;
+  std::vector<std::string> names_;
+  std::vector<Spans> steps_of_thread_, steps_of_process_;
+
+  // Of one process.
+  std::optional<ModulePlaces> places_{std::in_place};
+  std::unordered_map<core::PathKey, ModulePlace, core::PathHash> place_numbers_;
+  std::vector<PlaceSums> sums_;  // of each place
+  std::vector<ModuleCall> calls_;
+  std::vector<ModulePass> passes_;
+};
+
+}  // namespace
+
+std::vector<std::string> add_modules(const reader::Recording& recording,
+                                     const reader::Selection& selection,
+                                     const ModuleOptions& options, Summary& to) {
+  ModuleScan scan(recording, selection, options, to);
+  scan.run();
+  return {scan.unknown.begin(), scan.unknown.end()};
+}
+
+}  // namespace nvspan::ranks
