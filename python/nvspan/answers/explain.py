@@ -38,6 +38,11 @@ class Explanation:
     nothing: str = ""
     next: str = ""
 
+    @property
+    def conclusion(self) -> str:
+        """That nothing stands out, of what was looked for; empty where something does."""
+        return f"{self.nothing}. Checked: {', '.join(self.checked)}." if self.nothing else ""
+
 
 def explanation(analysis: Analysis, first: Sequence[Finding] = ()) -> Explanation:
     """An analysis as it is shown; `first` are findings that lead, those of --baseline."""
@@ -79,8 +84,7 @@ def render(said: Explanation, form: str = "table", most: int | None = None) -> s
         else:
             lines += _paragraph(number, finding, max(width, _MIN_LABEL), most is None)
     if said.nothing:
-        checked = f" Checked: {', '.join(said.checked)}." if most is None else ""
-        lines.append(f"{said.nothing}.{checked}")
+        lines.append(said.conclusion if most is None else f"{said.nothing}.")
     if said.next and most is None:
         lines.append(f"next  {said.next}")
     return "\n".join(lines)

@@ -41,6 +41,16 @@ def notes(found: Modules) -> list[str]:
     return said
 
 
+def recorded_times(found: Modules) -> list[str]:
+    """Those of the four times that the recording has."""
+    return [
+        time
+        for time in TIMES
+        if (found.has_gpu or not time.endswith("_gpu"))
+        and (found.has_backward or not time.startswith("backward"))
+    ]
+
+
 _DISPENSABLE = ("calls", "backward", "forward", "backward GPU")  # where a table is too wide
 
 
@@ -65,11 +75,7 @@ def render(
     rows = [row for row in found.rows(fold=fold) if depth is None or row["level"] <= depth]
     if not rows:
         return "no modules"
-    columns = [
-        time for time in TIMES
-        if (found.has_gpu or not time.endswith("_gpu"))
-        and (found.has_backward or not time.startswith("backward"))
-    ]  # fmt: skip
+    columns = recorded_times(found)
     steps = found.steps or 1
     cells = []
     for row in rows:

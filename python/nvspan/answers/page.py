@@ -12,7 +12,7 @@ from nvspan.answers.bottleneck import find_bottleneck
 from nvspan.answers.explain import explanation
 from nvspan.answers.finding import Finding
 from nvspan.answers.findings import Analysis
-from nvspan.recording.modules import TIMES, Modules, row_title
+from nvspan.recording.modules import Modules, row_title
 from nvspan.recording.steps import Steps
 from nvspan.report.text import printable
 
@@ -25,7 +25,7 @@ def sections(analysis: Analysis) -> dict[str, Any]:
     held: dict[str, Any] = {
         "headline": printable(said.headline),
         "findings": _findings(said.findings),
-        "nothing": f"{said.nothing}. Checked: {', '.join(said.checked)}." if said.nothing else "",
+        "nothing": said.conclusion,
     }
     loop = analysis.loop
     if loop is not None and loop.choice is None:
@@ -73,22 +73,17 @@ def _steps(found: Steps) -> dict[str, Any]:
 
 
 def _modules(found: Modules) -> dict[str, Any]:
-    kept = [time for time in TIMES if (found.has_gpu or not time.endswith("_gpu"))
-            and (found.has_backward or not time.startswith("backward"))]  # fmt: skip
+    kept = modules.recorded_times(found)
     per = found.steps or 1
     return {
         "heading": modules.heading(found),
         "heads": ["module", "calls", *(modules.HEADINGS[time] for time in kept), "share"],
         "times": len(kept),
         "rows": [
-            [row["level"], _name(row),
+            [row["level"], printable(row_title(row)),
              round(row["calls"] / per, 1),
              *(None if row[time] is None else round(row[time] / per) for time in kept),
              round(row["share"], 4)]
             for row in found.rows()
         ],
     }  # fmt: skip
-
-
-def _name(row: dict[str, Any]) -> str:
-    return printable(row_title(row))

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nvspan._results import RecordedProcess
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
 from nvspan.answers.words import files_text
 from nvspan.recording import Recording
@@ -37,18 +36,18 @@ def rank_findings(recording: Recording, steps: Steps) -> tuple[list[Finding], Wa
     processes = recording.processes
     if len({process.rank for process in processes} - {None}) < _LEAST_RANKS:
         return [], None
-    durations: dict[int, list[int]] = {}
-    columns = (steps["process"].tolist(), steps["duration"].tolist(), steps["state"].tolist())
-    for process, lasts, state in zip(*columns, strict=True):
-        rank = processes[process].rank
-        if state == 0 and rank is not None:
-            durations.setdefault(rank, []).append(lasts)
-    means = {rank: average(values) for rank, values in sorted(durations.items())}
+    typical: dict[int, list[int]] = {}  # the places of each rank's
+    owners = steps["process"].tolist()
+    for place in steps.places(("typical",)):
+        rank = processes[owners[place]].rank
+        if rank is not None:
+            typical.setdefault(rank, []).append(place)
+    means = _means(steps["duration"], dict(sorted(typical.items())))
     if len(means) < _LEAST_RANKS or not (usual := median(means.values())):
         return [], None
     slow = {rank: mean for rank, mean in means.items() if mean > _SLOW * usual}
     if not slow:
-        return _waited_for(steps, processes, usual, files_text(recording))
+        return _waited_for(steps, typical, usual, files_text(recording))
     listed = ", ".join(map(str, slow))
     are = f"ranks {listed} take" if len(slow) > 1 else f"rank {listed} takes"
     evidence = [
@@ -67,21 +66,17 @@ def rank_findings(recording: Recording, steps: Steps) -> tuple[list[Finding], Wa
     return [found], None
 
 
+def _means(column: memoryview, by_rank: dict[int, list[int]]) -> dict[int, float]:
+    return {rank: average([column[place] for place in of]) for rank, of in by_rank.items()}
+
+
 def _waited_for(
-    steps: Steps, processes: list[RecordedProcess], usual: float, files: str
+    steps: Steps, by_rank: dict[int, list[int]], usual: float, files: str
 ) -> tuple[list[Finding], Waiting | None]:
-    by_rank: dict[int, list[int]] = {}
-    owners = zip(steps["process"].tolist(), steps["state"].tolist(), strict=True)
-    for place, (process, state) in enumerate(owners):
-        owner = processes[process].rank
-        if state == 0 and owner is not None:
-            by_rank.setdefault(owner, []).append(place)
     over: dict[str, dict[int, float]] = {}  # what a rank takes more than the median one
     medians = {}
     for phase in steps.phases:
-        column = steps[f"cpu.{phase}"]
-        means = {rank: average([column[place] for place in places])
-                 for rank, places in by_rank.items()}  # fmt: skip
+        means = _means(steps[f"cpu.{phase}"], by_rank)
         medians[phase] = median(means.values())
         over[phase] = {rank: mean - medians[phase] for rank, mean in means.items()}
     found = []

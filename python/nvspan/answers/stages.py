@@ -11,7 +11,7 @@ from itertools import pairwise
 from nvspan._results.loops import LoopGapPart, LoopGaps
 from nvspan.answers.dominant import data_advice
 from nvspan.answers.finding import Finding
-from nvspan.answers.words import quoted, share
+from nvspan.answers.words import quoted, share, time_each
 from nvspan.loops.vocabulary import CHECKPOINT, EVALUATION, LOADING, has_word
 from nvspan.recording.listing import listing
 from nvspan.recording.time_text import counted, duration
@@ -76,7 +76,7 @@ def _stage(part: LoopGapPart, unit: str, run: int) -> Finding:
         often = f", every {distances.pop()} {unit}s"
     text = f"{_stage_name(part)} takes {share(part.total, run)} of the run"
     calls = f"{counted(part.calls, 'call')} between {unit}s{often}"
-    each = f"{duration(part.total / part.calls)}{' each' if part.calls > 1 else ''}"
+    each = time_each(part.total, part.calls)
     return Finding("stage", text, evidence=[f"{calls}, {each}"], cost=part.total / run)
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from nvspan._results.loops import LoopWait
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
-from nvspan.answers.words import quoted
+from nvspan.answers.words import quoted, time_each
 from nvspan.recording.listing import listing
-from nvspan.recording.time_text import counted, duration, percent
+from nvspan.recording.time_text import counted, percent
 
 _WAIT = 0.1  # of the time from the first to the last step
 _MAX_NAMED = 2
@@ -26,10 +26,8 @@ def wait_findings(
 ) -> Iterator[Finding]:
     """A finding for each of the waits in `span` ns of a run of `run` ns."""
     for wait in waits:
-        calls = counted(wait.calls, "call")
         text = f"{quoted(wait.name)} waits {percent(wait.total / span)} of the time"
-        each = f"{duration(wait.total / wait.calls)}{' each' if wait.calls > 1 else ''}"
-        evidence = [f"{calls}, {each}"]
+        evidence = [f"{counted(wait.calls, 'call')}, {time_each(wait.total, wait.calls)}"]
         advice = ""
         if wait.thread is None:
             if wait.others:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from nvspan.loops.vocabulary import place_in_code
 from nvspan.recording import Recording
 from nvspan.recording.listing import listing
-from nvspan.recording.time_text import counted, percent
+from nvspan.recording.time_text import counted, duration, percent
 from nvspan.report.text import printable, short_name
 
 _MAX_FILES = 2
@@ -55,6 +55,15 @@ def share(time: float, whole: float) -> str:
     '50%'
     """
     return percent(min(time / whole, 1.0) if whole > 0 else 0.0)
+
+
+def time_each(total: float, calls: int) -> str:
+    """The mean of some calls.
+
+    >>> time_each(6_000_000, 2), time_each(6_000_000, 1)
+    ('3.00 ms each', '6.00 ms')
+    """
+    return f"{duration(total / calls)}{' each' if calls > 1 else ''}"
 
 
 def ordinal(number: int) -> str:

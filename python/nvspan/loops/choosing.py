@@ -114,7 +114,7 @@ class Choice:
     members: tuple[str, ...] = ()
 
 
-def unit_of(label: str, overlapping: bool) -> str:
+def unit_of(label: str, *, overlapping: bool) -> str:
     """What a step is called: those that overlap are requests, unless their name says otherwise."""
     word = snake(label)
     is_step = word in STEP_WORDS - REQUEST_WORDS and not word.endswith("request")

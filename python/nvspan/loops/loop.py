@@ -148,25 +148,31 @@ class Loop:
     def _of(self, chooser: Chooser, chosen: Candidate, why: str) -> _Chosen:
         steps = self.loops.steps(chosen.place)
         overlapping = chosen.overlapping and steps.peak > 1
-        unit = unit_of(chosen.label, overlapping)
-        other = chooser.next_best(chosen)
         choice = Choice(
             chosen.label,
             chosen.group.pattern,
             why,
-            len(steps.start),
-            overlapping,
-            unit,
-            other,
-            steps.evaluation,
+            count=len(steps.start),
+            overlapping=overlapping,
+            unit=unit_of(chosen.label, overlapping=overlapping),
+            next_best=chooser.next_best(chosen),
+            evaluation=steps.evaluation,
         )
         return choice, steps, {chosen.figures.group}
 
     def _of_cycle(self, chooser: Chooser, members: Sequence[int], steps: LoopSteps) -> _Chosen:
         labels = tuple(self.groups[group].label for group in members)
         label = " -> ".join(labels[:4]) + (" ..." if len(labels) > 4 else "")
-        other = chooser.next_best(None)
-        choice = Choice(label, "", CYCLE, len(steps.start), False, "step", other, 0, labels)
+        choice = Choice(
+            label,
+            "",
+            CYCLE,
+            count=len(steps.start),
+            overlapping=False,
+            unit="step",
+            next_best=chooser.next_best(None),
+            members=labels,
+        )
         return choice, steps, set(members)
 
     def _whole(self) -> _Chosen:
