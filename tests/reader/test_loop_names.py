@@ -117,10 +117,12 @@ def test_functions_of_a_profile():
 
 
 def test_overlapping_steps_are_requests_unless_their_name_says_otherwise():
-    assert [unit_of(name, True) for name in ("handle", "request", "step", "train_step")] == [
+    assert [
+        unit_of(name, overlapping=True) for name in ("handle", "request", "step", "train_step")
+    ] == [
         "request",
         "request",
         "step",
         "step",
     ]
-    assert unit_of("request", False) == "step"
+    assert unit_of("request", overlapping=False) == "step"
