@@ -312,6 +312,19 @@ def test_a_program_without_steps(tmp_path):
     ]
 
 
+def test_a_run_without_steps_says_how_to_divide_its_largest_range(tmp_path):
+    for name, advice in (
+        ("parse", "put ranges inside 'parse', or record --profile, to see which part it is"),
+        ("app.py:8(parse)", f"nvspan report {tmp_path}/run.nvspan"),
+    ):
+        program = Program()
+        lane = program.lane(domain="nvtx.py" if "app" in name else "")
+        lane.add(name, 600)
+        lane.add("save", 400)
+        (finding,) = analyze(program.read(tmp_path / "run.nvspan")).findings
+        assert (finding.kind, finding.next) == ("self", advice)
+
+
 def test_parts_that_cancel(tmp_path):
     program = Program()
     lane = program.lane()

@@ -60,6 +60,21 @@ def test_growth_stands_before_the_phases(tmp_path):
     )
 
 
+def test_the_mean_where_it_is_far_from_the_length_of_most_steps(tmp_path):
+    """Phases add up to the mean: "save" takes 500 us per step, and the median is 200 us."""
+    program = Program()
+    lane = program.lane()
+    for number in range(40):
+        with lane.inside("step"):
+            lane.add("load", 190)
+            if number % 4 == 3:
+                lane.add("save", 2000)
+            lane.pause(10)
+    assert headline(program.read(tmp_path / "a.nvspan")) == (
+        "40 steps of 200 us (mean 700 us): save 71%, load 27%; every 4th is slow"
+    )
+
+
 def test_requests(tmp_path):
     program = Program()
     for number in range(4):
@@ -70,7 +85,7 @@ def test_requests(tmp_path):
                 lane.add("render", 400)
     assert headline(program.read(tmp_path / "a.nvspan")) == (
         "80 requests of 1.00 ms (p90 1.00 ms, p99 1.00 ms): query 60%, render 40%; "
-        "4.0 at once, at most 4; 4e+03 per second"
+        "4.0 at once, at most 4; 4,000 per second"
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 import nvspan
 from helpers.browser import page
 from helpers.page_data import blocks_of, data_of, framed
+from helpers.recorded_loops import unpack
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
 
@@ -37,6 +38,15 @@ def test_the_page_has_the_figures_and_what_is_missing(report):
         "orphans: 1 range end without an open range",
     ]
     assert dict(data["facts"])["calls"] == "19"
+
+
+def test_figures_have_their_nouns_and_an_unknown_program_has_no_box(tmp_path):
+    out = tmp_path / "out.html"
+    run_nvspan("report", unpack("slow", tmp_path / "slow.nvspan"), "-o", out)
+    assert data_of(out)["facts"] == [
+        ["wall time", "360 ms"], ["calls", "240"], ["range names", "4"], ["process", "1"],
+        ["thread", "1"], ["host", "vm"],
+    ]  # fmt: skip
 
 
 def test_a_small_timeline_is_complete(report):

@@ -10,6 +10,7 @@ from nvspan._results.loops import LoopSelf
 from nvspan.answers.finding import Finding
 from nvspan.answers.parts import STEP, Parts
 from nvspan.answers.words import path_text, quoted, share
+from nvspan.loops.loop import Loop
 from nvspan.loops.vocabulary import LOADING, has_word, place_in_code
 from nvspan.recording.statistics import median
 from nvspan.recording.time_text import counted, duration
@@ -125,17 +126,20 @@ def _odd_siblings(parts: Parts, path: list[int], unit: str, per_run: float) -> I
             )
 
 
-def self_finding(parts: Parts, largest: LoopSelf, run: int) -> Iterator[Finding]:
+def self_finding(parts: Parts, largest: LoopSelf, loop: Loop) -> Iterator[Finding]:
     """The function or range with the largest self time, where a run has no steps."""
-    spent = largest.self
+    spent, run = largest.self, max(loop.span, 1)
     path = [parts.name(index) for index in parts.largest_path()]
     if spent >= UNNAMED * run:
         evidence = [f"{duration(spent)} of self time in {counted(largest.calls, 'call')}"]
         if len(path) > 1 and path[-1] == largest.name:
             evidence.append(f"called in {path_text(path[:-1])}")
+        name = quoted(largest.name)
+        advice = f"put ranges inside {name}, or record --profile, to see which part it is"
         yield Finding(
             "self",
-            f"{share(spent, run)} of the run is in {quoted(largest.name)}",
+            f"{share(spent, run)} of the run is in {name}",
             evidence=evidence,
+            next="" if loop.is_profile else advice,
             cost=min(spent / run, 1.0),
         )

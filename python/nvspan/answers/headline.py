@@ -29,13 +29,17 @@ _NOTHING = 0.005  # of the run
 _FAMILY = 3  # numbered siblings that are said as one
 _MIN_STEADY = 5  # steps
 _STEADY = 0.25  # of the median, within which 90 % of the steps are
+_SKEWED = 0.25  # of the median, by which the mean differs that phases are shares of
 
 
 def step_headline(loop: Loop, choice: Choice, parts: Parts, effects: Sequence[Effect]) -> str:
     """Steps that follow one another."""
     series = memoryview(parts.tree.steps).tolist()
     growth = next((effect for effect in effects if effect.kind == "trend"), None)
-    text = f"{counted(choice.count, 'step')} of {duration(median(series))}"
+    typical, mean = median(series), parts.total / parts.count
+    text = f"{counted(choice.count, 'step')} of {duration(typical)}"
+    if growth is None and abs(mean - typical) > _SKEWED * typical:
+        text += f" (mean {duration(mean)})"
     if growth is not None:
         times = growth.low_time, growth.high_time
         before, after = times if growth.rises else times[::-1]
@@ -62,9 +66,10 @@ def request_headline(loop: Loop, choice: Choice, parts: Parts) -> str:
     )
     if inside := composition(parts):
         text += f": {inside}"
-    rate = f"{choice.count / max(seconds, 1e-9):.3g} per second"
+    rate = choice.count / max(seconds, 1e-9)
+    a_second = f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
     at_once = f"{loop.steps.mean_open:.1f} at once, at most {loop.steps.peak}"
-    return "; ".join([text, f"{at_once}; {rate}", *_unclosed(loop)])
+    return "; ".join([text, f"{at_once}; {a_second} per second", *_unclosed(loop)])
 
 
 def run_headline(loop: Loop) -> str:

@@ -14,7 +14,7 @@ from nvspan.report.narrow import fitted
 from nvspan.report.text import range_label
 
 _MAX_ROWS = 8
-_SMALL, _OUTSIDE = 0.001, 0.01  # of a step: phases that are left out, time outside any
+_SMALL, _OUTSIDE = 0.001, 0.01  # of a step or run: rows that are left out; time outside any phase
 
 
 def overview(analysis: Analysis, width: int | None = None) -> str:
@@ -48,6 +48,7 @@ def _self_rows(loop: Loop) -> tuple[list[str], list[list[str]]]:
     cells = [
         [plain_name(row.name), f"{row.calls:,}", duration(row.self), share(row.self, loop.span)]
         for row in loop.self_times
+        if row.self >= _SMALL * loop.span
     ]
     return ["function" if loop.is_profile else "range", "calls", "self", "share"], cells
 

@@ -15,7 +15,7 @@ from nvspan.recorder import mode_config
 
 _ATTACH = """\
 Starts recording in a process whose recorder is armed (NVSPAN_RECORD=armed). Ranges that are open at
-that moment are recorded as if they began there."""
+that moment are recorded as if they began then."""
 _DETACH = """\
 Stops recording in a process. Its recorder stays armed: nvspan where still shows its open ranges,
 and nvspan attach starts recording again."""

@@ -39,14 +39,13 @@ nvspan diff [options] A B
        nvspan diff [options] A [A ...] -- B [B ...]"""
 
 _DESCRIPTION = """\
-Compares the mean duration of each range, and the typical step by its phases, of
-the recordings B with those of the recordings A, without warm-up. Files whose
-times overlap are of one run. The limits of all rows hold at once with the
-probability --confidence. A change is "slower" or "faster" when it is at least
---threshold and its limits are on one side of 0, "same" when its limits are
-within the threshold, else "unsure". One run a side cannot tell a change from
-drift of the machine: give three or more. Reports of Nsight Systems are
-recordings, too.
+Compares recordings B with recordings A: the mean duration of each range, and
+the typical step by its phases, without warm-up. Files whose times overlap count
+as one run. All limits hold at once with the probability --confidence. A change
+is "slower" or "faster" when it is at least --threshold and its limits exclude
+0, "same" when its limits are within the threshold, else "unsure". With one run
+a side a change cannot be told from drift of the machine: give three or more.
+Reports of Nsight Systems are recordings, too.
 
 --fail exits with 0 when nothing is slower, 1 when a range is slower, gone or
 new, and 2 with one run a side."""
@@ -145,7 +144,7 @@ def _parser() -> Parser:
         "files",
         nargs="*",
         metavar="A ... -- B ...",
-        help="the recordings to compare with, and after -- those to judge",
+        help="the earlier recordings, and after -- the later ones",
     )
     parser.option(
         "--threshold PERCENT",
@@ -155,26 +154,26 @@ def _parser() -> Parser:
     )
     parser.option(
         "--confidence PERCENT",
-        "how certain all rows together must be: 95%% (the default)",
+        "confidence of all rows together: 95%% (the default)",
         type=_certainty,
         default=SURE,
     )
     parser.option(
-        "--names A,B", "names of the two sides (default: by their paths)", type=_two_names
+        "--names A,B", "names of the two sides (default: from their paths)", type=_two_names
     )
     parser.option(
         "--repeats",
-        "each file, or folder of a job, is a run of its own, also where times overlap",
+        "count each file, or directory of a job, as one run, also where times overlap",
     )
     parser.option("--fail", "exit with 1 if a range is slower, gone or new")
-    parser.option("--strict", "with --fail: exit with 1 if a row is unsure, too")
+    parser.option("--strict", "with --fail: exit with 1 also if a row is unsure")
     parser.option(
         "--allow PATTERN",
-        "with --fail: ranges that may change, by name or domain:name (* and ?); may be repeated",
+        "with --fail: ignore these ranges, by name or domain:name (* and ?); may be repeated",
         action="append",
     )
-    parser.option("--step NAME", "the range that is a step, as of steps")
-    parser.option("--phases NAME,NAME", "the phases of a step, as of steps", type=names)
+    parser.option("--step NAME", "the range that is a step, as for nvspan steps")
+    parser.option("--phases NAME,NAME", "the phases of a step, as for nvspan steps", type=names)
     return parser
 
 

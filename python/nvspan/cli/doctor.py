@@ -14,9 +14,8 @@ from nvspan.cli.common.parser import parser_of
 from nvspan.report.text import printable
 
 _DESCRIPTION = """\
-Checks everything that decides whether annotations are seen, tries it in separate processes, and
-says what it found and what to do next. The exit code is 0 if all is well and 1 if there is a
-problem."""
+Checks everything that decides whether annotations are recorded, and names the fix for each problem.
+What could hang or crash runs in its own process. The exit code is 0 without a problem, else 1."""
 _SIGNS = {"ok": "  ", "note": "* ", "problem": "! "}
 _NAME_WIDTH = 13
 
@@ -65,7 +64,7 @@ def main(argv: Sequence[str]) -> int:
         action="append",
         default=[],
     )
-    parser.option("--timeout SECONDS", "limit of one check (60)", type=float, default=60)
+    parser.option("--timeout SECONDS", "limit of one check (default: 60)", type=float, default=60)
     options = parser.parse_args(argv)
     if not options.timeout > 0:
         parser.error("argument --timeout: must be more than 0")

@@ -27,8 +27,8 @@ from nvspan.report import emptiness
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
-Writes recordings as a trace for the Perfetto UI, as the SQLite database of an
-nsys export, as tables, or as stacks for flame graphs. The files of several
+Converts recordings to a trace for the Perfetto UI, to the SQLite database of an
+nsys export, to tables, or to stacks for flame graphs. The files of several
 processes become one."""
 
 #: Name: (suffix, module:function below nvspan).

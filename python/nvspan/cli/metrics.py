@@ -30,12 +30,14 @@ def main(argv: Sequence[str]) -> int:
         "targets",
         nargs="+",
         metavar="PID|FILE|DIR|PATTERN",
-        help="processes by their ids, or their recordings; files that come later are found",
+        help="process ids, or recordings; later files are found, too",
     )
-    parser.option("--port N", f"the port ({_PORT}); 0 takes a free one", type=int, default=_PORT)
+    parser.option(
+        "--port N", f"the port (default: {_PORT}); 0 takes a free one", type=int, default=_PORT
+    )
     parser.option(
         "--address HOST",
-        "the address to listen on (127.0.0.1: this machine alone; 0.0.0.0: all)",
+        "the address to listen on (default: 127.0.0.1, this machine alone; 0.0.0.0: all)",
         default="127.0.0.1",
     )
     parser.option("--once", "print the metrics and end")
@@ -45,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
         action="append",
     )
     parser.option(
-        "--buckets SECONDS,...", "upper bounds of the histograms (22 from 10 us to 100 s)"
+        "--buckets SECONDS,...", "upper bounds of the histograms (default: 22, from 10 us to 100 s)"
     )
     options = parser.parse_args(argv)
     try:

@@ -19,10 +19,10 @@ from nvspan.recording.nearest import hint
 from nvspan.report.narrow import width_of
 
 _DESCRIPTION = """\
-Shows a model as a tree of its modules: how often each was called, the time of
-its forward and backward pass on the CPU and on the GPU, and its share of a
-step. Blocks that repeat are one row. The ranges are those that
-nvspan.torch.annotate_module(model, backward=True, device=True) makes."""
+Shows a model as a tree of its modules: calls, the time of the forward and the
+backward pass on the CPU and the GPU, and the share of a step. Blocks that
+repeat share a row. It needs the ranges of
+nvspan.torch.annotate_module(model, backward=True, device=True)."""
 
 _DOMAIN = "torch"
 
@@ -37,9 +37,11 @@ def _modules(recording: Recording, options: argparse.Namespace) -> Modules:
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan modules`` with the arguments `argv`."""
     parser = parser_of("modules", _DESCRIPTION, QUESTION, MANY)
-    parser.option("--unfold", "show each block that repeats")
+    parser.option("--unfold", "show repeated blocks one by one")
     parser.option("--depth N", "show N levels of modules within the model", type=positive)
-    parser.option("--domain NAME", "the domain of the modules' ranges (torch)", default=_DOMAIN)
+    parser.option(
+        "--domain NAME", "the domain of the modules' ranges (default: torch)", default=_DOMAIN
+    )
     options = parser.parse_args(argv)
     found: Modules
     if many.is_many(options, options.files):

@@ -65,12 +65,12 @@ nvspan ncu [RANGE ...] [options] script.py [arguments ...]
        nvspan ncu --read FILE [RANGE ...] [options]"""
 
 _DESCRIPTION = """\
-Runs a program under Nsight Compute, which profiles the kernels in the ranges that are named, then
-prints a table of these ranges. A RANGE is a plain name (layers.3.attention, torch:layers.*.mlp,
-'forward > layers.3') or a filter of ncu (torch@layers.3/). Plain names are looked up in a dry
-recording of the program's first steps. torchrun, srun and mpirun are known: each rank gets a
-report of its own. --read shows a report again, for other ranges too, without a run. Lines of ncu
-work with 'nvspan' before them: all of its options are taken, also those that are not listed."""
+Profiles the kernels of the named ranges with Nsight Compute, then prints a table of the ranges. A
+RANGE is a plain name (layers.3.attention, torch:layers.*.mlp, 'forward > layers.3') or a filter of
+ncu (torch@layers.3/). Plain names are looked up in a dry recording of the program's first steps.
+Under torchrun, srun and mpirun each rank writes its own report. --read shows an earlier report,
+also for other ranges, and runs nothing. An ncu command line works with 'nvspan' before it: every
+option of ncu is accepted, also those that are not listed."""
 
 # The options that are arguments of `ncu_command`.
 _OF_LINE = (
@@ -104,7 +104,7 @@ def _parser() -> Parser:
         action="append",
         default=[],
     )
-    option("--nvtx", "have ncu look at NVTX ranges, as every range here does")
+    option("--nvtx", "have ncu read NVTX ranges; every RANGE implies it")
     for name in ("--nvtx-include", "--nvtx-exclude"):
         option(
             f"{name} FILTER",
@@ -117,13 +117,13 @@ def _parser() -> Parser:
         "only these calls of the one range, counted from 0: 3:5 are two of them",
     )
     option("--every N", "only every Nth call of the one range", type=int)
-    option("--kernel REGEX", "only kernels with this in their names")
+    option("--kernel REGEX", "only kernels whose names match REGEX")
     option(
         "-k, --kernel-name NAME",
         "only kernels with this name, or regex:EXPRESSION",
         action="append",
     )
-    option("--kernel-id CONTEXT:STREAM:NAME:N", "only this kernel, as ncu has it")
+    option("--kernel-id CONTEXT:STREAM:NAME:N", "only this kernel, in the notation of ncu")
     option("-s, --launch-skip N", "leave out the first N kernels that match", type=int)
     option("--launch-count N", "stop profiling after N results; -c N, too", type=int)
     option(
@@ -174,7 +174,7 @@ def _parser() -> Parser:
     )
     option("--dry-steps N", "how many steps are recorded (default: 3)", type=int, default=3)
     option("--dry-seconds S", "and for how long at most (default: 120)", type=float, default=120.0)
-    option("--no-check", "do not check before the run whether it would profile something")
+    option("--no-check", "skip the check that the run would profile something")
     option = parser.section("results")
     option(
         "-o, --export, --output NAME",

@@ -27,9 +27,9 @@ from nvspan.nsight.lines.tools import Reports, find_tool
 from nvspan.nsight.nsys_command import nsys_command
 
 _DESCRIPTION = """\
-Runs a program under Nsight Systems with the options that it needs, then prints a table of its NVTX
-ranges. After '--' torchrun, srun and mpirun are known: each rank gets a report of its own. What
-follows the script, the module or the command belongs to the program, and so does its exit code."""
+Runs a program under Nsight Systems with the options that NVTX ranges need, then prints a table of
+the ranges. Under torchrun, srun and mpirun (after '--') each rank writes its own report. Arguments
+after the script, module or command belong to the program. The exit code is the program's."""
 
 _SUFFIX = ".nsys-rep"
 # Options that nsys_command has by the same names.
@@ -59,15 +59,15 @@ def _parser() -> Parser:
     )
     parser.option(
         "--captures N",
-        "collect that many of these ranges, each into a report of its own",
+        "collect the first N of these ranges, each into its own report",
         type=int,
         default=1,
     )
     parser.option("--graph-nodes", "show each kernel of a CUDA graph")
     parser.option("--forks", "trace forked children that run no other program")
-    parser.option("--sample", "sample the CPU, and show thread switches")
-    parser.option("--stats", "print all tables of nsys, not that of NVTX alone")
-    parser.option("--nsys PATH", "nsys (default: on PATH, or where it is installed)")
+    parser.option("--sample", "sample the CPU and record thread switches")
+    parser.option("--stats", "print every table of nsys, not only the ranges")
+    parser.option("--nsys PATH", "the nsys to run (default: on PATH, or where it is installed)")
     return parser
 
 

@@ -17,11 +17,11 @@ from nvspan.ranks.tables import MOST_NAMED
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
-Says which rank of a job made the others wait, in which range, and what that
-costs the job; then who waited for how long, how uneven each range is, and what
-the job's end hangs on; with -o as a page, with a heat map of ranks and steps. It
-stands on the collectives of the ranks: those of
-'nvspan.torch.auto(..., distributed=True)', and the ranges of NCCL."""
+Names the rank that made the others wait, in which range, and what that costs
+the job. Then shows who waited for how long, how uneven each range is, and the
+critical path. -o writes a page with a heat map of ranks and steps. It needs the
+collectives of the ranks, from 'nvspan.torch.auto(..., distributed=True)' or
+NCCL."""
 
 
 def _count(text: str) -> int | str:
@@ -38,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "files", nargs="+", metavar="FILE", help="recordings of a job's ranks: files, directories"
     )
-    parser.option("--json", "all figures as JSON, times in ns")
+    parser.option("--json", "print all figures as JSON, times in ns")
     parser.option(
         "--collectives N|all",
         "with --json: list this many collectives, those with the longest waits, or all in order of "
@@ -48,13 +48,13 @@ def main(argv: Sequence[str]) -> int:
     parser.option("--step NAME", "the ranges that are steps (default: as 'nvspan steps' chooses)")
     parser.option(
         "--domain DOMAIN",
-        "ranges of this domain are collectives too, by their names; may be repeated",
+        "count ranges of this domain as collectives, by their names; may be repeated",
         action="append",
         default=[],
     )
-    parser.option("--clocks FILE", "measured offsets of the hosts' clocks: docs/ranks.md")
+    parser.option("--clocks FILE", "measured offsets of the hosts' clocks (format: docs/ranks.md)")
     parser.option("-o, --output OUT", "write a page (.html) with a heat map of ranks and steps")
-    parser.option("--title TEXT", "the heading of the page (default: the names of the files)")
+    parser.option("--title TEXT", "the page's heading (default: the names of the files)")
     options = parser.parse_args(argv)
     if options.collectives is not None and not options.json:
         parser.error("--collectives needs --json")

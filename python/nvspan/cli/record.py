@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from nvspan.cli.trigger import Watch
 
 _DESCRIPTION = """\
-Runs a program and records every NVTX event that it, and any library in it, makes, into a file for
-each process; then prints a table of the ranges. What follows the script, the module or the command
-belongs to the program, and so do its output and exit code."""
+Runs a program, records the NVTX events of the program and its libraries, one file for each process,
+and prints where the time went. Arguments after the script, module or command belong to the program.
+The exit code is the program's."""
 
 _MB = 1_000_000
 _MAX_FINDINGS, _MAX_FILES = 3, 2
@@ -45,14 +45,14 @@ def _parser() -> Parser:
     parser = program_parser("record", _DESCRIPTION)
     parser.option(
         "-o, --output OUT",
-        "the file of each process, with {host}, {rank} and {pid} filled in; further processes of "
-        "the program get a number in its name (default: script.nvspan for script.py, then "
-        "script-1.nvspan, and script-{pid}.nvspan for its child processes)",
+        "the file of each process, with {host}, {rank} and {pid} filled in; further processes add "
+        "a number (default: script.nvspan for script.py, then script-1.nvspan, and "
+        "script-{pid}.nvspan for its child processes)",
     )
     parser.option(
         "--mode MODE",
         "full (the default); ring=MB keeps the newest events, in that many megabytes; stats keeps "
-        "only statistics; armed keeps no events, only what is open, for nvspan where",
+        "only statistics; armed keeps only the ranges that are open now, for nvspan where",
         default="full",
     )
     parser.option(
@@ -61,7 +61,7 @@ def _parser() -> Parser:
         action="append",
     )
     parser.option(
-        "--min-duration NS", "leave out shorter ranges, in nanoseconds", type=int, default=0
+        "--min-duration NS", "leave out ranges shorter than NS nanoseconds", type=int, default=0
     )
     parser.option(
         "--names MB",
@@ -78,7 +78,7 @@ def _parser() -> Parser:
         default=[],
     )
     parser.option("--force", "overwrite the recording of an earlier run")
-    parser.option("--no-report", "print no table at the end")
+    parser.option("--no-report", "print no summary at the end")
     parser.add_argument(
         "--summaries",
         action=argparse.BooleanOptionalAction,

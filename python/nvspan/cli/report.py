@@ -24,9 +24,9 @@ from nvspan.report import emptiness, page
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
-Writes one HTML page about recordings: headline and findings, the steps as bars, the
-modules of the model, a timeline that zooms, a flame graph, every range in a
-table to sort and search, and what was lost. The page is self-contained and loads nothing."""
+Writes one HTML page: headline and findings, the steps as bars, the modules of
+the model, a timeline that zooms, a flame graph, a table of all ranges to sort
+and search, and what was lost. The page is one file and loads nothing."""
 
 
 def main(argv: Sequence[str]) -> int:

@@ -31,10 +31,9 @@ from nvspan.report.summary import COLUMNS, GROUPS, Summary, call_tree
 
 _MOST_ROWS = 100  # of a table for people
 _DESCRIPTION = """\
-Shows every range of recordings: how often it ran, its total time, its time without the ranges
-inside it, and how its durations are distributed. The files of several processes are read together.
-The first lines list what the statistics leave out: ranges still open at the end, and lost
-events."""
+Tabulates the ranges of recordings: calls, total time, self time (without the ranges inside), and
+the distribution of durations. The files of several processes are read together. The first lines
+list what the statistics leave out: ranges still open at the end, and lost events."""
 
 
 def _group(given: str) -> str:
@@ -62,10 +61,10 @@ def _parser() -> Parser:
     parser = parser_of("stats", _DESCRIPTION, FILES, SELECTION, TABLE, CUDA, MANY)
     parser.option(
         "--tree",
-        "show each range below the one that encloses it; the default where ranges nest, none is of "
-        f"a GPU, {tree.MOST_LINES} lines hold them, and no other option asks for a table",
+        "show each range below the one that encloses it; the default for nested ranges of the CPU "
+        f"in at most {tree.MOST_LINES} lines, unless another option asks for a table",
     )
-    parser.option("--flat", "show a table, and no tree")
+    parser.option("--flat", "show a table, not a tree")
     parser.option(
         "--ancestors", "with --filter, in a tree: show the ranges around those that match"
     )
@@ -78,8 +77,8 @@ def _parser() -> Parser:
     )
     parser.option(
         "--sort COLUMN",
-        f"{', '.join(COLUMNS)}; the largest first, but of 'first' what appeared first (the default "
-        f"is total, of a profile self); of a tree {', '.join(tree.SORTS)}",
+        f"{', '.join(COLUMNS)}; the largest first, 'first' by appearance (default: total, of a "
+        f"profile self); in a tree {', '.join(tree.SORTS)}",
         type=_column,
     )
     parser.option(

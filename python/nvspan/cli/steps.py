@@ -18,14 +18,14 @@ from nvspan.report.narrow import width_of
 from nvspan.report.render import as_csv
 
 _DESCRIPTION = """\
-Shows where the steps of a program spend their time: each phase on the CPU, the
-work of the GPU that it launched, and what the CPU did while the GPU had no
-work; what the typical step waits for; and which steps differ, and in what.
+Divides the steps of a program among their phases: the time on the CPU, the GPU
+work that each phase launched, and the time in which the GPU had no work. Names
+what the typical step waits for, and the steps that differ.
 
 Steps are the ranges that nvspan.torch.auto() and nvspan.step() make, or else
-numbered or usual names, or the range that repeats and holds different parts:
-the first lines say which, and how to choose another. Phases are those of
-auto(), or else the ranges directly within a step."""
+ranges with numbered or common names, or the range that repeats and holds
+different parts. The first lines name the choice and the next best. Phases are
+those of auto(), or else the ranges directly within a step."""
 
 
 def _show_job(parser: Parser, options: argparse.Namespace) -> int:

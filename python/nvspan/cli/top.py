@@ -15,23 +15,23 @@ from nvspan.cli.common.reading import emit
 from nvspan.live.top.sampling import Sampler
 
 _DESCRIPTION = """\
-Shows what share of the time processes are in each range, by looking at them a thousand times a
-second: ranges down, processes across, with what has changed, how many steps each makes, and threads
-that are stuck. The processes run under nvspan's recorder, in any mode; NVSPAN_RECORD=armed costs
-least. Nothing is asked of them. Keys: s sorts, / filters, left and right choose a process, Enter
-opens it, Esc goes back, space holds the screen, q quits."""
+Shows the share of time that processes spend in each range, from 1,000 samples a second: a row for
+each range, a column for each process, with changes, steps and stuck threads. The processes run
+under nvspan's recorder, in any mode; NVSPAN_RECORD=armed costs least. They are not interrupted.
+Keys: s sorts, / filters, left and right choose a process, Enter opens it, Esc goes back, space
+holds the screen, q quits."""
 
 
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan top`` with the arguments `argv`."""
     parser = parser_of("top", _DESCRIPTION, TARGETS)
-    parser.option("--interval SECONDS", "time of one screen (1)", type=float, default=1.0)
-    parser.option("--rate N", "samples a second (1000)", type=float, default=1000)
+    parser.option("--interval SECONDS", "time of one screen (default: 1)", type=float, default=1.0)
+    parser.option("--rate N", "samples a second (default: 1000)", type=float, default=1000)
     parser.option("--step NAME", "the range that is a step (default: the outermost repeating)")
     parser.option(
         "--stuck SECONDS",
-        "a thread in a range without an event for this long is stuck (5, or the interval with "
-        "--once)",
+        "a thread in a range without an event for this long is stuck (default: 5; with --once the "
+        "interval)",
         type=float,
         default=5.0,
     )

@@ -27,10 +27,10 @@ from nvspan.cli.program.launching import (
 )
 
 _DESCRIPTION = """\
-Runs a program and shows every NVTX call that it, and any library in it, makes: ranges with their
-nesting and duration, marks, counters, names. Processes that it starts are shown too. A program
-without ranges prints nothing: add --profile to make every function call a range. What follows the
-script, the module or the command belongs to the program, and so do its output and exit code."""
+Runs a program and prints the NVTX calls of the program and its libraries as they happen: ranges
+with their nesting and duration, marks, counters, names. Child processes are included. A program
+without ranges prints nothing: add --profile to make every function call a range. Arguments after
+the script, module or command belong to the program. The exit code is the program's."""
 
 
 def _parser() -> Parser:
@@ -39,12 +39,12 @@ def _parser() -> Parser:
         "--format",
         choices=launch.FORMATS,
         default="text",
-        help="text: a line per event, for people (the default); jsonl: every field of every call",
+        help="text: one line for each event (the default); jsonl: every field of every call",
     )
     parser.option(
         "-o, --output FILE",
-        "write to FILE, which is emptied first, instead of to standard error; all processes "
-        "of the program share it",
+        "write to FILE instead of standard error; it is emptied first, and all processes of the "
+        "program share it",
     )
     parser.option(
         "--domains NAME[,NAME]",

@@ -19,12 +19,12 @@ from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.live.process import recordings_of
 
 _DESCRIPTION = """\
-Writes the last seconds of processes into a new directory, a bundle, beside their recordings: of
-all that record into the directory, also of those that are stopped or were killed. They notice
-nothing. Reports read a bundle as they read files.
+Saves the last seconds of every process that records into a directory, also of stopped and killed
+ones, as a bundle: a new directory next to the recordings. The processes are not interrupted. Every
+reading command opens a bundle.
 
-With --when it watches the recordings of a directory from outside, and writes a bundle when a
-trigger says so. It ends with Ctrl-C, or after --for."""
+With --when it watches the recordings of a directory, and saves a bundle whenever a trigger fires,
+until Ctrl-C or for the time of --for."""
 
 
 def _say(text: str) -> None:
@@ -68,9 +68,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "target", metavar="PID|DIR", help="a process by its id, or the directory of the recordings"
     )
-    parser.option("--why TEXT", "a note stored in the bundle")
-    parser.option("--last TIME", "how much is kept: 30s (the default), 5min")
-    parser.option("--env NAMES", "environment variables to store; * and ?, with commas")
+    parser.option("--why TEXT", "a note to save in the bundle")
+    parser.option("--last TIME", "how much to save: 30s (the default), 5min")
+    parser.option("--env NAMES", "environment variables to save, separated by commas (* and ?)")
     parser.option(
         "--when TRIGGERS",
         "watch for slow:RANGE>FACTOR, stall:TIME, killed; with last:TIME, every:TIME, keep:COUNT, "

@@ -35,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan view`` with the arguments `argv`, until it is interrupted."""
     parser = parser_of("view", _DESCRIPTION, FILES, SELECTION, RANKS)
     parser.option("--no-browser", "only print the address")
-    parser.option("--port N", "the port (a free one by default)", type=_port, default=0)
+    parser.option("--port N", "the port (default: a free one)", type=_port, default=0)
     options = parser.parse_args(argv)
     many.choose_files(parser, options)
     recording = selected(open_recording(parser, options.files), options)

@@ -14,10 +14,10 @@ from nvspan.live import where
 from nvspan.report.text import printable_lines
 
 _DESCRIPTION = """\
-Shows which rank blocks the job, and what the threads of each process are doing: their open ranges
-and spans, and for how long nothing has changed. The processes run under nvspan's recorder, in any
-mode; NVSPAN_RECORD=armed costs least. They may be stopped, hold the GIL, or be dead: then it is
-their last state. They are not interrupted."""
+Names the rank that blocks the job, and shows what the threads of each process are doing: their
+open ranges and spans, and for how long nothing has changed. The processes run under nvspan's
+recorder, in any mode; NVSPAN_RECORD=armed costs least. They are not interrupted, and may be stopped
+or hold the GIL; of a dead one the last state is shown."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -25,11 +25,13 @@ def main(argv: Sequence[str]) -> int:
     parser = parser_of("where", _DESCRIPTION, TARGETS)
     parser.option(
         "--interval SECONDS",
-        "time between the samples: what moves meanwhile is not stuck (0.2)",
+        "time between samples; a thread that moves in it is not stuck (default: 0.2)",
         type=float,
         default=0.2,
     )
-    parser.option("--samples N", "how many samples (2); 1 does not wait", type=int, default=2)
+    parser.option(
+        "--samples N", "number of samples (default: 2); 1 does not wait", type=int, default=2
+    )
     parser.option("--json", "print everything as JSON, times in ns")
     options = parser.parse_args(argv)
     try:

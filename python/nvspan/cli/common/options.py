@@ -66,7 +66,7 @@ SPAN = group()
 SPAN.set_defaults(filter=None)
 SPAN.option(
     "--from TIME",
-    "only ranges that begin this long after the recording did, or later: 1.5s, 20ms",
+    "only ranges that begin at this time of the recording or later: 1.5s, 20ms",
     dest="start",
     type=_time,
 )
@@ -96,25 +96,25 @@ STEP = group()
 STEP.option("--step NAME", "the range that is a step: its name or domain:name (* and ?)")
 
 CUDA = group()
-CUDA.option("--cuda", "of reports of Nsight Systems: show CUDA's calls, kernels and copies, too")
+CUDA.option("--cuda", "in reports of Nsight Systems: show CUDA calls, kernels and copies, too")
 
 EXECUTOR = group()
 EXECUTOR.add_argument(
     "--executor",
     choices=("threads", "processes"),
     default="threads",
-    help="what reads the files: threads (the default) or processes of this machine",
+    help="read files in threads (the default) or in processes of this machine",
 )
 
 MANY = group(EXECUTOR)
 MANY.option(
     "--many",
-    "read the files one by one into one summary, as is done with a folder, a pattern, a URL, and "
-    f"{MIN_FILES} files or more",
+    "read the files one by one into one summary; the default for a directory, a pattern, a URL, "
+    f"and {MIN_FILES} files or more",
 )
 
 RANKS = group()
-RANKS.option("--ranks RANKS", "only the files of these ranks: slowest:3,7")
+RANKS.option("--ranks RANKS", "only these ranks; slowest:3,7 is the slowest three, and 7")
 
 QUESTION = group(FILES, STEP, SPAN, TABLE)
 
@@ -136,12 +136,12 @@ TARGETS.add_argument(
     "targets",
     nargs="+",
     metavar="PID|FILE|DIR|PATTERN",
-    help="processes by their ids, or their recordings",
+    help="process ids, or recordings",
 )
 TARGETS.option(
     "--waits NAME",
-    "a range in which a process waits for others, or DOMAIN: for all of a domain; collectives of "
-    "torch, NCCL and MPI are known; may be repeated",
+    "a range in which a process waits for others, or DOMAIN: for a whole domain; those of torch, "
+    "NCCL and MPI are known; may be repeated",
     action="append",
     default=[],
 )

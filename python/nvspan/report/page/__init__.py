@@ -17,7 +17,7 @@ from nvspan.recording.clock import zero
 from nvspan.recording.parallel import both
 from nvspan.recording.stats import Stats
 from nvspan.recording.steps import Steps
-from nvspan.recording.time_text import duration, moment
+from nvspan.recording.time_text import counted, duration, moment
 from nvspan.report import device_join
 from nvspan.report.device_join import Row
 from nvspan.report.page import data
@@ -111,15 +111,18 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
     command = " ".join(summary.processes[0].command) if summary.processes else ""
     if len(command) > 80:
         command = command[:77] + "..."
-    return [
-        ("wall time", duration(summary.wall)),
-        ("calls", f"{calls:,}"),
-        ("ranges by name", f"{len(summary.rows):,}"),
-        ("processes", str(len(summary.processes))),
-        ("threads", str(len(summary.threads))),
-        ("host", printable(", ".join(hosts[:3]))),
-        ("program", printable(command)),
-    ]
+    counts = (
+        (calls, "call"),
+        (len(summary.rows), "range name"),
+        (len(summary.processes), "process"),
+        (len(summary.threads), "thread"),
+    )
+    facts = [("wall time", duration(summary.wall))]
+    for count, noun in counts:
+        number, _, name = counted(count, noun).partition(" ")
+        facts.append((name, number))
+    facts += [("host", printable(", ".join(hosts[:3]))), ("program", printable(command))]
+    return [fact for fact in facts if fact[1]]
 
 
 def _columns(summary: Summary) -> list[str]:
