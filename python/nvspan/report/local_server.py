@@ -24,6 +24,7 @@ class LocalHandler(BaseHTTPRequestHandler):
     timeout = _SECONDS
 
     def handle_one_request(self) -> None:
+        """Reads and answers a request, and notes that its client asks."""
         self.server.waiting[self.connection] = time.monotonic()
         try:
             super().handle_one_request()
@@ -31,6 +32,7 @@ class LocalHandler(BaseHTTPRequestHandler):
             self.server.waiting.pop(self.connection, None)
 
     def parse_request(self) -> bool:
+        """Whether there is a request, by a name of the server."""
         whole = super().parse_request()
         self.server.waiting.pop(self.connection, None)
         names = self.server.names
@@ -41,7 +43,7 @@ class LocalHandler(BaseHTTPRequestHandler):
         return whole
 
     def log_message(self, format: str, *args: Any) -> None:
-        pass
+        """Prints nothing."""
 
 
 class LocalServer(ThreadingHTTPServer):
@@ -69,6 +71,7 @@ class LocalServer(ThreadingHTTPServer):
             self.names = {f"{name}:{self.server_port}" for name in (shown, "localhost")}
 
     def process_request(self, request: Any, client_address: Any) -> None:
+        """Answers a connection on a thread of its own, if there is room."""
         if not self._free.acquire(blocking=False):
             self._end_waiting(1, 0.0)
             if not self._free.acquire(timeout=1.0):
@@ -81,12 +84,14 @@ class LocalServer(ThreadingHTTPServer):
             raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """What that thread does."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._free.release()
 
     def service_actions(self) -> None:
+        """Called twice a second: ends clients that take too long."""
         self._end_waiting(_MOST, _SECONDS)
 
     def _end_waiting(self, most: int, seconds: float) -> None:
@@ -98,7 +103,7 @@ class LocalServer(ThreadingHTTPServer):
                     request.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        # A client that goes away while it is answered is no error.
+        """Ignores a client that goes away; prints other errors, as its base does."""
         if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
             super().handle_error(request, client_address)
 
