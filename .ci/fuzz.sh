@@ -25,7 +25,7 @@ cp tests/corpus/*.nvspan "$seeds/recordings"
 for packed in tests/data/nsight/*.sqlite.xz; do
     xz -dc "$packed" >"$seeds/databases/$(basename "$packed" .xz)"
 done
-gzip -dc tests/data/imports/jax.trace.json.gz | head -c 60000 >"$seeds/traces/jax.json"
+gzip -dc tests/data/imports/jax.trace.json.gz >"$seeds/traces/jax.json"
 
 # fuzz TARGET SEEDS
 fuzz() {
