@@ -96,6 +96,47 @@ def test_noise_is_no_effect(noise):
     assert over == {}
 
 
+def queue(random, count):
+    """How long requests take whose server is busy 70 % of the time: they wait for one another."""
+    free = begin = 0.0
+    for _ in range(count):
+        begin += random.expovariate(0.7)
+        free = max(begin, free) + math.exp(0.1 * random.gauss(0, 1))
+        yield free - begin
+
+
+LATENCIES = {
+    **{kind: make for kind, make in NOISE.items() if kind != "strays"},
+    "very skewed": each(lambda r: math.exp(0.4 * r.gauss(0, 1))),
+    "queue": queue,
+}
+
+
+@pytest.mark.parametrize("noise", LATENCIES)
+def test_noise_makes_no_request_slow(noise):
+    series = [
+        [*LATENCIES[noise](Random(f"{seed} {count}"), count)]
+        for seed in range(SERIES)
+        for count in (40, 200)
+    ]
+    told = sum(not {"modes", "rare", "period"}.isdisjoint(kinds(times)) for times in series)
+    assert told <= most(0.01, len(series))
+
+
+@pytest.mark.parametrize(("slow", "least"), [(3, 42), (10, 54), (24, 58), (60, 58)])
+def test_slow_requests_are_found_however_many(slow, least):
+    """Of 200, three times as long as the others."""
+    found = 0
+    for seed in range(FOUND):
+        random = Random(f"slow {seed}")
+        places = set(random.sample(range(200), slow))
+        times = [
+            (3 if i in places else 1) * math.exp(0.15 * random.gauss(0, 1)) for i in range(200)
+        ]
+        found += not {"modes", "rare", "period"}.isdisjoint(kinds(times))
+    assert found >= least
+
+
 def noisy(shape, sigma):
     """Series of a shape, a function of step and number of steps, with noise of `sigma`."""
     return lambda r, count: [

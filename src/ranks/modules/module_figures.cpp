@@ -72,9 +72,9 @@ class SequenceField final : public trace::PayloadVisitor {
   }
 };
 
-enum class Role : std::uint8_t { none, forward, pass, step };
-struct SiteRole {
-  Role role = Role::none;
+enum class ModuleRole : std::uint8_t { none, forward, pass, step };
+struct ModuleSite {
+  ModuleRole role = ModuleRole::none;
   bool repeated = false;
   std::int32_t name = 0;  // of the module
 };
@@ -119,12 +119,12 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
   // passes and a mark. Ranges that are no modules hand on what is around them.
   std::uint64_t open(const reader::PushRange& range, std::uint64_t around,
                      const EntryPayload& payload) {
-    const SiteRole& role = roles_[range.site];
-    if (role.role == Role::none) return around;
-    if (role.role == Role::step) return no_row;
+    const ModuleSite& role = roles_[range.site];
+    if (role.role == ModuleRole::none) return around;
+    if (role.role == ModuleRole::step) return no_row;
     const std::int64_t at = time(range.start);
     const std::uint64_t number = keeps_calls_ ? number_of(range.site, payload) : no_number;
-    if (role.role == Role::pass) {
+    if (role.role == ModuleRole::pass) {
       ModulePass& pass = passes_.emplace_back();
       pass.name = role.name;
       pass.thread = pass.lane = thread_;
@@ -144,8 +144,8 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
   std::uint64_t opened(const reader::ScannedRange& range, std::uint64_t, std::uint64_t,
                        const EntryPayload& payload) {
     const reader::ReadSite& site = recording_.sites()[range.site];
-    const SiteRole& role = roles_[range.site];
-    if (role.role != Role::pass || (site.device == 0 && !site.backward)) return no_row;
+    const ModuleSite& role = roles_[range.site];
+    if (role.role != ModuleRole::pass || (site.device == 0 && !site.backward)) return no_row;
     ModulePass& pass = passes_.emplace_back();
     pass.name = role.name;
     pass.thread = pass.lane = range.thread;
@@ -167,8 +167,9 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
     return passes_.size() - 1;
   }
   void ended(const reader::ScannedRange& range) {
-    const SiteRole& role = roles_[range.site];
-    if (role.role == Role::none || role.role == Role::step || range.row == no_row) return;
+    const ModuleSite& role = roles_[range.site];
+    if (role.role == ModuleRole::none || role.role == ModuleRole::step || range.row == no_row)
+      return;
     const bool closed = range.reason == reader::EndReason::closed;
     if (range.kind != reader::RangeKind::push_pop || (range.row & pass_mark) != 0) {
       ModulePass& pass = passes_[range.row & ~pass_mark];
@@ -220,17 +221,17 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
     std::unordered_map<std::string_view, std::int32_t> known;
     std::set<std::uint32_t> domains;
     for (std::size_t i = 0; i < sites.size(); ++i) {
-      if (options.around[i]) roles_[i].role = Role::step;
+      if (options.around[i]) roles_[i].role = ModuleRole::step;
       if (!options.forward[i]) continue;
       const std::string_view name = recording_.text(sites[i].name);
       const auto [found, is_new] = known.emplace(name, static_cast<std::int32_t>(names_.size()));
       if (is_new) names_.emplace_back(name);
       domains.insert(sites[i].domain);
       if (sites[i].device != 0 || sites[i].backward) continue;
-      roles_[i] = SiteRole{Role::forward, false, found->second};
+      roles_[i] = ModuleSite{ModuleRole::forward, false, found->second};
     }
     for (std::size_t i = 0; i < sites.size(); ++i) {
-      if (roles_[i].role != Role::none || domains.count(sites[i].domain) == 0) continue;
+      if (roles_[i].role != ModuleRole::none || domains.count(sites[i].domain) == 0) continue;
       std::string_view name = recording_.text(sites[i].name);
       const bool repeated = name.size() > repeat_mark.size() &&
                             name.substr(name.size() - repeat_mark.size()) == repeat_mark;
@@ -238,7 +239,7 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
       const auto found = known.find(name);
       if (found == known.end()) continue;
       if (!repeated && !sites[i].backward && sites[i].device == 0) continue;
-      roles_[i] = SiteRole{Role::pass, repeated, found->second};
+      roles_[i] = ModuleSite{ModuleRole::pass, repeated, found->second};
       keeps_calls_ = true;
     }
   }
@@ -298,7 +299,7 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
   reader::DeviceLanes lanes_;
   const bool has_steps_;
   bool keeps_calls_ = false;  // there are passes whose calls are asked for
-  std::vector<SiteRole> roles_;
+  std::vector<ModuleSite> roles_;
   std::vector<std::string> names_;
   std::vector<Spans> steps_of_thread_, steps_of_process_;
 
