@@ -30,10 +30,10 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1] / "tests" / "data"
 LOOPS = DATA / "loops"
-# File, recording, what it is called, the headings between which the page is shown, width in pixels.
+# File, recording, what it is called, the heading before which the picture ends, width in pixels.
 PAGES = (
-    ("report.png", "data", "train", "Findings", "Ranges", 1100),
-    ("slow-loop.png", "slow", "before", "Findings", "Timeline", 1000),
+    ("report.png", "data", "train", "Ranges", 1100),
+    ("slow-loop.png", "slow", "before", "Timeline", 1000),
 )
 # Archive, the recordings in it, file.
 RANKS = (
@@ -130,13 +130,12 @@ def on_a_terminal(command: list[str], width: int) -> str:
     return printed.decode().replace("\r\n", "\n")
 
 
-def screenshot(tab: Any, page: str, first: str, last: str, picture: Path) -> None:
-    """The page from one heading to another."""
+def screenshot(tab: Any, page: str, last: str, picture: Path) -> None:
+    """The page from its headline to a heading."""
     tab.goto(f"file://{page}")
     tab.wait_for_timeout(600)
-    top, bottom = (
-        tab.locator(f"h2:text-is('{text}')").bounding_box()["y"] for text in (first, last)
-    )
+    places = ("#headline", f"h2:text-is('{last}')")
+    top, bottom = (tab.locator(place).bounding_box()["y"] for place in places)
     width = tab.viewport_size["width"]
     tab.screenshot(
         path=str(picture), full_page=True,
@@ -161,14 +160,15 @@ def main() -> int:
     chromium = os.environ.get("NVSPAN_CHROMIUM") or shutil.which("chromium")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for name, recording, called, first, last, width in PAGES:
+        for name, recording, called, last, width in PAGES:
             page = os.path.join(folder, f"{called}.html")
-            nvspan("report", "-o", page, unpacked(recording, folder, called))
+            recorded = os.path.basename(unpacked(recording, folder, called))
+            nvspan("report", "-o", page, recorded, folder=folder)
             tab = browser.new_page(
                 viewport={"width": width, "height": 1000}, device_scale_factor=1.5,
                 color_scheme="light",
             )  # fmt: skip
-            screenshot(tab, page, first, last, HERE / name)
+            screenshot(tab, page, last, HERE / name)
         tab = browser.new_page(
             viewport={"width": 900, "height": 1000}, device_scale_factor=1.5, color_scheme="light"
         )

@@ -250,6 +250,18 @@ def test_a_wait_says_what_the_other_thread_did(tmp_path):
     ]
 
 
+def test_a_join_of_tables_is_no_wait(tmp_path):
+    program = Program()
+    lane = program.lane()
+    for factor in even():
+        lane.add("load", 100 * factor)
+        lane.add("join", 800 * factor)
+        lane.add("sum", 100 * factor)
+    assert found(tmp_path, program) == [
+        ("dominant", "'join' takes 80% of the step (800 us per step)")
+    ]
+
+
 def test_a_wait_for_a_thread_without_ranges(tmp_path):
     program = Program()
     lane = program.lane()

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import random
+
 import nvspan
 from helpers.lanes import Program
 from helpers.recorded_loops import unpack_ranks
@@ -72,6 +74,23 @@ def test_the_mean_where_it_is_far_from_the_length_of_most_steps(tmp_path):
             lane.pause(10)
     assert headline(program.read(tmp_path / "a.nvspan")) == (
         "40 steps of 200 us (mean 700 us): save 71%, load 27%; every 4th is slow"
+    )
+
+
+def test_headline_and_finding_name_the_same_step_where_steps_jump(tmp_path):
+    """ "rest" is noise, which alone would put the jump to step 28."""
+    noise = random.Random(0)
+    program = Program()
+    lane = program.lane()
+    for number in range(60):
+        with lane.inside("step"):
+            lane.add("load", 300 if number < 30 else 600)
+            lane.add("rest", noise.uniform(200, 600))
+    analysis = analyze(program.read(tmp_path / "a.nvspan"))
+    jumps = [finding.text for finding in analysis.findings if finding.kind == "jump"]
+    assert (analysis.headline, jumps) == (
+        "60 steps of 863 us: load 51%, rest 49%; slower from step 30 on",
+        ["steps become slower at step 30: 733 us before, 997 us after"],
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import nvspan
 from helpers.browser import page as browser_page
+from helpers.page_data import data_of
 from helpers.recorded_loops import unpack_ranks
 from helpers.reported import run_nvspan
 from helpers.written_ranks import MS, write_job
@@ -50,6 +51,12 @@ def job(tmp_path_factory):
         str(folder / "ranks.html")
     ]
     return folder / "ranks.html", paths
+
+
+def test_figures_have_their_nouns(job):
+    assert data_of(job[0])["facts"][:4] == [
+        ["ranks", "8"], ["clock", "1"], ["collectives", "40"], ["steps", "37"]
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ def change_findings(
         cost = effect.size * rare / max(parts.tree.total, 1)
         if effect.kind == "warm_up" and cost < _WARM_UP:
             continue
-        at = _jump_index(effect, parts, compared)
+        at = jump_index(effect, parts, compared)
         yield Finding(
             effect.kind.replace("_", "-"),
             _sentence(effect, unit, len(series), at),
@@ -114,12 +114,13 @@ def _details(effect: Effect, unit: str, total: int) -> Iterator[str]:
         which = f"{unit}{'s' * (len(effect.high) > 1)} {numbers}"
         yield which + (f" and {more} more" if more > 0 else "")
         if effect.extra is not None:
-            yield f"they add {percent(effect.extra / total)} to the time of all {unit}s"
+            verb = "it adds" if len(effect.high) == 1 else "they add"
+            yield f"{verb} {percent(effect.extra / total)} to the time of all {unit}s"
     if effect.every is not None:
         yield f"about every {effect.every} {unit}s"
 
 
-def _jump_index(effect: Effect, parts: Parts, compared: LoopMeans) -> int:
+def jump_index(effect: Effect, parts: Parts, compared: LoopMeans) -> int:
     """Where steps jump: where the part that causes it does, as it has less noise."""
     if effect.at is None:
         return 0

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from nvspan._results.variation import Effect
+from nvspan.answers.changes import jump_index
 from nvspan.answers.parts import DIGITS, STEP, Parts
 from nvspan.answers.stages import stages_and_others
 from nvspan.answers.words import ordinal, plain_name, share
@@ -47,7 +48,7 @@ def step_headline(loop: Loop, choice: Choice, parts: Parts, effects: Sequence[Ef
         text += f", {way} from {duration(before)} to {duration(after)}"
     inside = composition(parts)
     clauses = [f"{text}: {inside}" if inside else text]
-    clauses += _steadiness(series, effects)
+    clauses += _steadiness(series, effects, loop, parts)
     clauses += _outside(loop)
     if choice.evaluation:
         clauses.append(f"{choice.evaluation:,} more of that name belong to evaluation")
@@ -108,8 +109,10 @@ def _share_of(parts: Parts, index: int) -> str:
     return f"{plain_name(parts.name(index))} {share(parts.time(index), parts.total)}"
 
 
-def _steadiness(series: Sequence[int], effects: Sequence[Effect]) -> list[str]:
-    said = [text for effect in effects if (text := _shape(effect))]
+def _steadiness(
+    series: Sequence[int], effects: Sequence[Effect], loop: Loop, parts: Parts
+) -> list[str]:
+    said = [text for effect in effects if (text := _shape(effect, loop, parts))]
     if said or len(series) < _MIN_STEADY or any(effect.kind == "trend" for effect in effects):
         return said
     lead = any(effect.kind == "warm_up" for effect in effects)
@@ -123,9 +126,10 @@ def _steadiness(series: Sequence[int], effects: Sequence[Effect]) -> list[str]:
     return [f"steady{after}" + (" but for rare slow ones" if rare else "")]
 
 
-def _shape(effect: Effect) -> str:
+def _shape(effect: Effect, loop: Loop, parts: Parts) -> str:
     if effect.kind == "jump":
-        return f"{'slower' if effect.rises else 'faster'} from step {effect.at} on"
+        at = jump_index(effect, parts, loop.steps.means(effect.high, effect.low))
+        return f"{'slower' if effect.rises else 'faster'} from step {at} on"
     if effect.kind == "period" and effect.slow_in_period == 1:
         return f"every {ordinal(effect.period or 1)} is slow"
     if effect.kind == "period":

@@ -112,10 +112,10 @@ def has_word(name: str, vocabulary: Set[str]) -> bool:
 
 
 def is_wait(name: str) -> bool:
-    """Whether a range of this name waits for somebody else.
+    """Whether a range of this name waits for somebody else. "join" alone is one of tables, too.
 
-    >>> is_wait("queue.get"), is_wait("acquire lock"), is_wait("hash_join")
-    (True, True, False)
+    >>> is_wait("queue.get"), is_wait("uploader.join"), is_wait("hash_join"), is_wait("join")
+    (True, True, False, False)
     """
     lower = name.lower()
     if not any(stem in lower for stem in _WAIT_STEMS) or _NO_WAIT.search(name):
@@ -123,10 +123,10 @@ def is_wait(name: str) -> bool:
     words = words_in(name)
     if not words:
         return False
-    dotted = len(words) == 1 or "." in name or ":" in name
+    is_call = "." in name or ":" in name or (len(words) == 1 and words != ["join"])
     return (
         not _WAIT.isdisjoint(words)
-        or (words[-1] in _WAIT_LAST and dotted)
+        or (words[-1] in _WAIT_LAST and is_call)
         or any(pair in _WAIT_PAIRS for pair in pairwise(words))
     )
 

@@ -17,6 +17,7 @@ from nvspan.ranks.cause.job import Ranks
 from nvspan.ranks.page import heat
 from nvspan.recording.statistics import average
 from nvspan.recording.time_text import percent
+from nvspan.report.page import figure
 from nvspan.report.page.bundle import script, source
 from nvspan.report.page.widget import as_json
 from nvspan.report.text import printable
@@ -78,10 +79,10 @@ def _sentence(text: str) -> str:
 
 def _facts(found: Ranks) -> list[tuple[str, str]]:
     facts = [
-        ("ranks", f"{len(found.ranks):,}"),
-        ("clocks", f"{found.clocks:,}"),
-        ("collectives", f"{found.counts['collectives']:,}"),
-        ("steps", f"{len(found.step_times):,}"),
+        figure(len(found.ranks), "rank"),
+        figure(found.clocks, "clock"),
+        figure(found.counts["collectives"], "collective"),
+        figure(len(found.step_times), "step"),
     ]
     overlaps = [rank.overlap for rank in found.ranks if rank.overlap is not None]
     if overlaps:

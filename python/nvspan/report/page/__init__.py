@@ -111,18 +111,22 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
     command = " ".join(summary.processes[0].command) if summary.processes else ""
     if len(command) > 80:
         command = command[:77] + "..."
-    counts = (
-        (calls, "call"),
-        (len(summary.rows), "range name"),
-        (len(summary.processes), "process"),
-        (len(summary.threads), "thread"),
-    )
-    facts = [("wall time", duration(summary.wall))]
-    for count, noun in counts:
-        number, _, name = counted(count, noun).partition(" ")
-        facts.append((name, number))
-    facts += [("host", printable(", ".join(hosts[:3]))), ("program", printable(command))]
+    facts = [
+        ("wall time", duration(summary.wall)),
+        figure(calls, "call"),
+        figure(len(summary.rows), "range name"),
+        figure(len(summary.processes), "process"),
+        figure(len(summary.threads), "thread"),
+        ("host", printable(", ".join(hosts[:3]))),
+        ("program", printable(command)),
+    ]
     return [fact for fact in facts if fact[1]]
+
+
+def figure(count: int, noun: str) -> tuple[str, str]:
+    """A number and its noun as a box of a page has them: the noun first."""
+    number, _, name = counted(count, noun).partition(" ")
+    return name, number
 
 
 def _columns(summary: Summary) -> list[str]:
