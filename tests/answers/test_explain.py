@@ -18,6 +18,7 @@ from helpers.traced import needs_library, nvspan_command
 from helpers.tree import ROOT
 from helpers.written import written
 from nvspan.answers.findings import analyze
+from nvspan.answers.words import paths_text
 
 
 @pytest.mark.parametrize(
@@ -159,3 +160,11 @@ def test_nothing_stands_out_says_what_was_looked_for(tmp_path):
         "two modes, rare slow steps, recording cost.",
         f"next  nvspan diff OLD.nvspan {path}    compare with an earlier run",
     ]
+
+
+def test_the_next_command_names_the_files_that_fit_into_its_line():
+    names = ["job.nvspan", "job-1.nvspan", "my job-2.nvspan"]
+    assert paths_text(names) == "job.nvspan job-1.nvspan 'my job-2.nvspan'"
+    long = [f"{'x' * 60}-{number}.nvspan" for number in range(3)]
+    assert paths_text(long[:2]) == " ".join(long[:2])
+    assert [paths_text(long), paths_text([])] == ["FILES", "FILES"]

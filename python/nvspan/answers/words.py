@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from nvspan.loops.vocabulary import place_in_code
 from nvspan.recording import Recording
@@ -13,7 +13,7 @@ from nvspan.recording.listing import listing
 from nvspan.recording.time_text import counted, duration, percent
 from nvspan.report.text import printable, short_name
 
-_MAX_FILES = 2
+_MAX_FILES, _MAX_TEXT = 2, 60  # characters of a list of more files
 
 
 def plain_name(name: str) -> str:
@@ -87,7 +87,13 @@ def left_out(warm_up: int, outliers: int) -> str:
 
 def files_text(recording: Recording) -> str:
     """The recording's files as a shell takes them; many have a placeholder."""
-    paths = list(dict.fromkeys(process.path for process in recording.processes))
-    if not paths or len(paths) > _MAX_FILES:
-        return "FILES"
-    return " ".join(shlex.quote(printable(path)) for path in paths)
+    return paths_text(list(dict.fromkeys(process.path for process in recording.processes)))
+
+
+def paths_text(paths: Sequence[str]) -> str:
+    """
+    >>> paths_text(["a.nvspan", "a-1.nvspan", "a-2.nvspan"]), paths_text(["a.nvspan"] * 9)
+    ('a.nvspan a-1.nvspan a-2.nvspan', 'FILES')
+    """
+    text = " ".join(shlex.quote(printable(path)) for path in paths)
+    return text if text and (len(paths) <= _MAX_FILES or len(text) <= _MAX_TEXT) else "FILES"

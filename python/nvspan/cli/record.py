@@ -37,7 +37,7 @@ and prints where the time went. Arguments after the script, module or command be
 The exit code is the program's."""
 
 _MB = 1_000_000
-_MAX_FINDINGS, _MAX_FILES = 3, 2
+_MAX_FINDINGS = 3
 _MOST_SUMMARIZED = 500 * _MB  # some two seconds of a core
 
 
@@ -122,6 +122,7 @@ def _how_to_record(program: Sequence[str], options: argparse.Namespace) -> str:
 
 def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str]) -> None:
     """What the recording shows, what kept ranges out of it, the files and the next command."""
+    from nvspan.answers.words import paths_text
     from nvspan.recording.time_text import duration
 
     if not paths:
@@ -146,8 +147,7 @@ def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str
     shown = [_short_path(path) for path in paths]
     for path, name in zip(paths, shown, strict=True):
         print(f"saved  {plain_text(name)}  {_size_text(path)}", file=sys.stderr)
-    files = " ".join(map(shlex.quote, shown)) if len(shown) <= _MAX_FILES else "FILES"
-    print(f"next   nvspan explain {plain_text(files)}", file=sys.stderr)
+    print(f"next   nvspan explain {paths_text(shown)}", file=sys.stderr)
 
 
 def _write_problem(folder: str) -> str | None:
