@@ -294,6 +294,24 @@ def test_slow_requests_and_what_makes_them_slow(tmp_path):
     )
 
 
+def test_a_part_of_requests_that_overlap_includes_the_time_of_others(tmp_path):
+    """One thread: "render" runs for 1 ms while the other request is in its lookup."""
+    program = Program()
+    lane = program.lane("event loop")
+    for number in range(40):
+        at = 2000 * number
+        lane.span(at, at + 3000, "request")
+        lane.span(at + 1, at + 1990, "lookup")
+        lane.span(at + 1995, at + 2990, "render")
+    assert found(tmp_path, program) == [
+        (
+            "dominant",
+            "'lookup' takes 66% of the request (1.99 ms per request)",
+            "requests overlap: it includes the time in which another request runs",
+        )
+    ]
+
+
 def test_requests_that_are_alike(tmp_path):
     program = Program()
     lanes = [program.lane(f"worker-{number}") for number in range(4)]

@@ -73,6 +73,8 @@ def _largest(parts: Parts, path: list[int], unit: str, per_run: float) -> Findin
         text = f"its largest part is {quoted(parts.name(inside[0]))}"
         text += f", {share(parts.time(inside[0]), total)}"
         evidence.append(f"self time {share(own, total)}; {text}" if own >= _OWN * total else text)
+    if parts.tree.is_followed:
+        evidence.append(f"{unit}s overlap: it includes the time in which another {unit} runs")
     text = (
         f"{path_text(map(parts.name, path))} takes {share(parts.time(leaf), total)} of the {unit} "
         f"({_time_each(parts, parts.time(leaf), unit)})"
