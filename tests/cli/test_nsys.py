@@ -187,8 +187,10 @@ def test_a_report_that_cannot_be_written_is_known_before_the_program_runs(
 
 def test_a_program_without_ranges(folder):
     nsys = real.find() / "nsys"
-    done = collected(folder, "marks", "--nsys", str(nsys), "-c", "import nvspan; nvspan.mark('x')")
-    assert "no NVTX ranges\nnvspan: report marks.nsys-rep\n" in done.stderr
+    program = ["-c", "import nvspan; nvspan.mark('x')"]
+    done = collected(folder, "marks", "--nsys", str(nsys), *program)
+    how = f"to record every function: nvspan nsys --profile {shlex.join(program)}"
+    assert f"no NVTX ranges; {how}\nnvspan: report marks.nsys-rep\n" in done.stderr
     assert "Summary" not in done.stderr
 
 

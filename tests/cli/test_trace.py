@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,12 @@ from helpers.traced import (
 from nvspan import launch
 
 SHOW = "import sys; print(sys.argv[1:])"
+
+
+def untraced(program):
+    """The last line of a program without a call."""
+    how = f"to trace every function: nvspan trace --profile {program}"
+    return f"nvspan trace: the program made no NVTX call; {how}\n"
 
 
 def trace(*arguments, **options):
@@ -106,7 +113,7 @@ def test_the_process_is_the_programs_own():
 def test_standard_input_and_output_are_the_programs():
     code = "import sys; sys.stdout.write(sys.stdin.read().upper())"
     done = trace("-c", code, stdin=None, input="text\n")
-    assert (done.stdout, done.stderr) == ("TEXT\n", "")
+    assert (done.stdout, done.stderr) == ("TEXT\n", untraced(f"-c '{code}'"))
 
 
 @needs_library
@@ -129,6 +136,53 @@ def test_the_output_file_is_emptied_first_and_shared(tmp_path):
         marks = [event for event in read_events(out) if event["kind"] == "mark"]
         assert [event["message"] for event in marks] == ["parent", "child"]
         assert len({event["pid"] for event in marks}) == 2
+
+
+@needs_library
+def test_a_program_without_calls_ends_with_what_to_do(tmp_path):
+    (tmp_path / "plain.py").write_text(
+        "import atexit, os, sys\n"
+        "atexit.register(print, 'end', file=sys.stderr)\n"
+        "print('NVSPAN_UNTRACED' in os.environ)\n"
+        "sys.exit(3)\n"
+    )
+    for program in (("plain.py", "--flag"), ("-m", "plain"), ("-c", "import plain")):
+        done = trace(*program, cwd=tmp_path)
+        last = untraced(shlex.join(program))
+        assert (done.stdout, done.stderr, done.returncode) == ("False\n", f"end\n{last}", 3)
+    done = trace("--format", "jsonl", "-o", "trace.jsonl", "plain.py", cwd=tmp_path)
+    assert done.stderr == f"end\n{untraced('plain.py')}"
+    assert (tmp_path / "trace.jsonl").read_text() == ""
+
+
+@needs_library
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import nvspan; nvspan.mark('m')",
+        "import os; os._exit(0)",
+        "import os; os.kill(os.getpid(), 15)",
+        "import os; os.execlp('true', 'true')",
+        "import os, sys; sys.stderr = None",
+        "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import nvspan; "
+        "nvspan.mark(1)'])",
+    ],
+)
+def test_what_may_have_been_traced_is_not_denied(code):
+    assert "no NVTX call" not in trace("-c", code).stderr
+
+
+@needs_library
+def test_a_program_without_calls_is_told_once():
+    code = "import os, sys; os.fork() or sys.exit()"
+    assert trace("-c", code).stderr == untraced(shlex.join(["-c", code]))
+
+
+@needs_library
+def test_what_is_read_by_programs_has_no_such_line():
+    assert trace("--format", "jsonl", "-c", "pass").stderr == ""
+    assert trace("--", sys.executable, "-c", "pass").stderr == ""
+    assert "no NVTX call" not in trace("--profile", "--exclude", "*", "-c", "pass").stderr
 
 
 @needs_library

@@ -17,9 +17,11 @@ from nvspan.cli.common.options import TOOL
 from nvspan.cli.common.parser import Parser
 from nvspan.cli.program.launching import (
     ended_as,
+    how_to_profile,
     parse_program,
     program_parser,
     run_to_end,
+    split_program,
     why_not_started,
 )
 from nvspan.nsight.lines.launchers import NO_RANK, is_launched, lacks_rank
@@ -113,13 +115,21 @@ def _why_no_report(options: argparse.Namespace) -> str:
     return "what nsys says about it is above"
 
 
-def _show(nsys: str, reports: Sequence[str], options: argparse.Namespace) -> None:
+def _no_ranges(options: argparse.Namespace, program: Sequence[str]) -> str:
+    if "nvtx" not in options.trace.split(","):
+        return "no NVTX ranges"
+    return f"no NVTX ranges; {plain_text(how_to_profile('nsys', options, program))}"
+
+
+def _show(
+    nsys: str, reports: Sequence[str], options: argparse.Namespace, program: Sequence[str]
+) -> None:
     if not reports:
         print(f"nvspan nsys: no report: {_why_no_report(options)}", file=sys.stderr)
     for report in reports:
         if not options.stats and not options.no_report:
             table = _table(nsys, report)
-            print(table or "no NVTX ranges", file=sys.stderr)
+            print(table or _no_ranges(options, program), file=sys.stderr)
         print(f"nvspan: report {plain_text(report)}", file=sys.stderr)
 
 
@@ -127,6 +137,7 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan nsys`` with the arguments `argv`; the result is the program's exit code."""
     parser = _parser()
     options, command = parse_program(parser, argv)
+    program = split_program(parser, argv)[2]
     nsys = find_tool("nsys", options.nsys)
     if nsys is None and not options.dry_run:
         where = f"no program {options.nsys!r}" if options.nsys else "no Nsight Systems"
@@ -157,5 +168,5 @@ def main(argv: Sequence[str]) -> int:
         parser.exit(2, f"nvspan nsys: error: {problem}\n")
     reports = Reports(name, _SUFFIX)
     code = run_to_end("nvspan nsys", line, dict(os.environ))
-    _show(nsys, reports.written_reports(), options)
+    _show(nsys, reports.written_reports(), options, program)
     return ended_as(code)

@@ -17,20 +17,25 @@ import time
 from collections.abc import Sequence
 
 from nvspan import launch
+from nvspan._runtime.warnings import plain_text
 from nvspan.cli.common.parser import Parser
 from nvspan.cli.program.launching import (
     cannot_run,
+    command_of,
     domain_names,
+    how_to_profile,
     other_tool,
-    parse_program,
     program_parser,
+    split_program,
 )
+from nvspan.cli.program.untraced import ask_for
 
 _DESCRIPTION = """\
 Runs a program and prints the NVTX calls of the program and its libraries as they happen: ranges
-with their nesting and duration, marks, counters, names. Child processes are included. A program
-without ranges prints nothing: add --profile to make every function call a range. Arguments after
-the script, module or command belong to the program. The exit code is the program's."""
+with their nesting and duration, marks, counters, names. Child processes are included. A Python
+program that makes no NVTX call ends with a line that says so: --profile makes every function call
+a range. Arguments after the script, module or command belong to the program. The exit code is the
+program's."""
 
 
 def _parser() -> Parser:
@@ -70,6 +75,14 @@ def _environment(parser: Parser, options: argparse.Namespace) -> dict[str, str]:
     return environment
 
 
+def _can_say_so(options: argparse.Namespace, program: Sequence[str]) -> bool:
+    """Whether the program can end with the line that it made no NVTX call: where nvspan can be in
+    it, and standard error is for people."""
+    is_for_people = options.format == "text" or options.output not in (None, "-")
+    is_python = bool(program) and program[0] not in ("--", "-")
+    return is_for_people and is_python and not options.profile and not launch.attached_tool()
+
+
 def _become(command: list[str], environment: dict[str, str]) -> int:
     """Replaces this process by `command`; returns an exit code only when that fails."""
     sys.stdout.flush()
@@ -89,11 +102,17 @@ def _become(command: list[str], environment: dict[str, str]) -> int:
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan trace`` with the arguments `argv`."""
     parser = _parser()
-    options, command = parse_program(parser, argv)
+    own, _, program = split_program(parser, argv)
+    options = parser.parse_args(own)
+    says_so = _can_say_so(options, program)
+    command = command_of(parser, options, program, by_nvspan=says_so)
     if other_tool(parser.prog, "tracing", "trace"):
         return _become(command, dict(os.environ))
     try:
         environment = _environment(parser, options)
     except RuntimeError as error:
         parser.fail(str(error))
+    if says_so:
+        how = plain_text(how_to_profile("trace", options, program))
+        ask_for(f"nvspan trace: the program made no NVTX call; {how}", environment)
     return _become(command, environment)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -76,9 +77,16 @@ def add_program_options(parser: argparse.ArgumentParser, *, patterns: bool = Tru
 
 
 def command_of(
-    parser: argparse.ArgumentParser, options: argparse.Namespace, program: Sequence[str]
+    parser: argparse.ArgumentParser,
+    options: argparse.Namespace,
+    program: Sequence[str],
+    *,
+    by_nvspan: bool = False,
 ) -> list[str]:
-    """The command line of the program that is asked for, with the program `options` in it."""
+    """The command line of the program that is asked for, with the program `options` in it.
+
+    `nvspan script.py` runs it where one of them is chosen, or `by_nvspan` says so.
+    """
     has_patterns = hasattr(options, "show_stdlib")
     known = [flag for flag in OPTIONS if has_patterns or flag not in OF_PROFILE]
     chosen = {OPTIONS[flag][0]: getattr(options, OPTIONS[flag][0]) for flag in known}
@@ -104,11 +112,22 @@ def command_of(
         if shutil.which(script):
             hint = f" (to run a command, write: {parser.prog} -- {' '.join(program)})"
         parser.error(f"no such file: {script!r}{hint}")
-    if not flags:
+    if not flags and not by_nvspan:
         return [*interpreter, *program]
     # After '--' a script may have the name of one of our commands.
     is_script = not script.startswith("-")
     return [*interpreter, "-m", "nvspan", *flags, *(["--"] if is_script else []), *program]
+
+
+def how_to_profile(command: str, options: argparse.Namespace, program: Sequence[str]) -> str:
+    """What to type, after `nvspan` and `command`, for a program that has no ranges."""
+    verb = "trace" if command == "trace" else "record"
+    if options.profile:
+        return f"--show-stdlib {verb}s the functions of the standard library, too"
+    whose, words = "", shlex.join(program)
+    if program[0] == "--":
+        whose, words = " of a Python program", "script.py"
+    return f"to {verb} every function{whose}: nvspan {command} --profile {words}"
 
 
 def domain_names(given: Sequence[str] | None) -> list[str] | None:

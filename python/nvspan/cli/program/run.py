@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import sys
 
+from nvspan.cli.program.untraced import obey
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType, ModuleType, TracebackType
@@ -31,6 +33,7 @@ def own_path_entry() -> bool:
 def run(program: Program) -> int:
     """Runs the program. Returns where python would go on to its own end, and raises ``SystemExit``
     or ``KeyboardInterrupt`` where one of them decides how the process ends."""
+    obey()
     profile = None if program.profile is None else _profile(program.profile)
     if program.as_nvtx:
         _replace_nvtx()
