@@ -378,6 +378,7 @@ class RecordedProcess(Result):
     unix_offset: int  #: added to a time, gives ns since 1970
     event_cost: float  #: the recorder's time for an event
     inner_cost: float  #: the part of it that lies within the event's range
+    annotate_cost: int | None  #: time of one `with annotate`, recorded; None: not known
     min_duration: int  #: shorter ranges were not recorded
     cuda: str | None  #: "none", "mapped" (libcuda), "context"; None: not known
     tool: str | None  #: the program that wrote another tool's report; None: nvspan

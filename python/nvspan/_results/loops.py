@@ -155,6 +155,8 @@ class LoopTiny(Result):
     name: str  #: of the group
     ranges: int  #: how many
     median: int  #: their median duration
+    group: int  #: its number
+    registered: bool  #: whether the names are registered strings, as those of annotations are
 
 
 LOOP_RESULTS = (

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from nvspan._results.loops import LoopTiny
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
 from nvspan.answers.words import files_text, quoted
+from nvspan.loops.groups import PROFILE
 from nvspan.loops.loop import Loop
 from nvspan.recording import Recording
 from nvspan.recording.stats import Stats
@@ -33,39 +35,71 @@ def loss_findings(recording: Recording, stats: Stats) -> Iterator[Finding]:
     )
 
 
-def _cost(recording: Recording) -> tuple[float, bool]:
-    """Of one range, in ns, and whether it was measured."""
-    costs = [process.event_cost for process in recording.processes]
-    measured = 2 * max(costs, default=0.0)
-    return measured or _ASSUMED_COST, measured > 0
+@dataclass(frozen=True)
+class _Cost:
+    """What recording one range of a group costs the program.
+
+    Attributes:
+        ns: how much.
+        bound: "about", or "at least" where what the program spends to make it is not in it.
+        source: where the figure comes from.
+        certainty: of a finding that has it.
+        next: what to do about it.
+    """
+
+    ns: float
+    bound: str
+    source: str
+    certainty: str
+    next: str
+
+
+def _cost(recording: Recording, loop: Loop, group: LoopTiny) -> _Cost:
+    advice = "name the loop around them instead"
+    processes = recording.processes
+    annotated = max((process.annotate_cost or 0 for process in processes), default=0)
+    recorder = 2 * max((process.event_cost for process in processes), default=0.0)
+    if loop.groups[group.group].traits & PROFILE:
+        advice = "nvspan record --profile --exclude PATTERN    leave them out"
+    elif annotated and group.registered:
+        advice = f"{advice}, or annotate(..., level=2): sent where NVSPAN_LEVEL=2"
+        source = f"one annotation takes {duration(annotated)}, as measured before the program began"
+        return _Cost(annotated, "about", source, MEASURED, advice)
+    if recorder:
+        source = f"the recorder takes {duration(recorder)} for each, and making them takes more"
+        return _Cost(recorder, "at least", source, MEASURED, advice)
+    source = f"{duration(_ASSUMED_COST)} for each is assumed: the file has no figure"
+    return _Cost(_ASSUMED_COST, "about", source, LIKELY, advice)
 
 
 def costly_tiny(recording: Recording, loop: Loop) -> list[LoopTiny]:
     """Ranges so short and so many that recording them takes a part of the run."""
-    least = _TINY_SHARE * max(loop.span, 1) / _cost(recording)[0]
+    least = _TINY_SHARE * max(loop.span, 1)
     return [
         group
         for group in loop.tiny
-        if group.ranges >= max(_TINY_RANGES, least) and group.median < _TINY
+        if group.ranges >= _TINY_RANGES
+        and group.median < _TINY
+        and group.ranges * _cost(recording, loop, group).ns >= least
     ]
 
 
 def tiny_findings(recording: Recording, loop: Loop) -> Iterator[Finding]:
     """A finding for each group of them."""
-    cost, is_measured = _cost(recording)
     run = max(loop.span, 1)
     for group in costly_tiny(recording, loop):
-        spent = group.ranges * cost
-        without = duration(max(0.0, run - spent))
+        cost = _cost(recording, loop, group)
+        share = min(group.ranges * cost.ns / run, 1.0)
+        most = "at most" if cost.bound == "at least" else "about"
         yield Finding(
             "overhead",
-            f"recording {group.ranges:,} tiny ranges {quoted(group.name)} takes about "
-            f"{percent(min(spent / run, 1.0))} of the run",
-            MEASURED if is_measured else LIKELY,
+            f"recording {group.ranges:,} tiny ranges {quoted(group.name)} takes {cost.bound} "
+            f"{percent(share)} of the run",
+            cost.certainty,
             [
-                f"{duration(cost)} for each, whose median is {duration(group.median)}",
-                f"the run would take about {without} without them",
+                f"{cost.source}; their median is {duration(group.median)}",
+                f"the run would take {most} {duration(run * (1 - share))} without them",
             ],
-            "record fewer: a lower level, --domains or --min-duration",
-            min(spent / run, 1.0),
+            cost.next,
+            share,
         )

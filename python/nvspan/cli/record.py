@@ -16,9 +16,11 @@ from nvspan import launch, recorder
 from nvspan._runtime.warnings import plain_text
 from nvspan.cli.common.options import MIN_FILES
 from nvspan.cli.common.parser import Parser
+from nvspan.cli.program.annotate_cost import measure_annotate_cost
 from nvspan.cli.program.launching import (
     domain_names,
     ended_as,
+    how_to_profile,
     other_tool,
     parse_program,
     program_parser,
@@ -111,15 +113,6 @@ def _say(text: str) -> None:
     print(f"nvspan record: {plain_text(text)}", file=sys.stderr)
 
 
-def _how_to_record(program: Sequence[str], options: argparse.Namespace) -> str:
-    """What to type to record a program that has no ranges."""
-    if options.profile:
-        return "--show-stdlib records the functions of the standard library, too"
-    if program[0] == "--":
-        return "to record every function of a Python program: nvspan record --profile script.py"
-    return f"to record every function: nvspan record --profile {shlex.join(program)}"
-
-
 def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str]) -> None:
     """What the recording shows, what kept ranges out of it, the files and the next command."""
     from nvspan.answers.words import paths_text
@@ -128,7 +121,8 @@ def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str
     if not paths:
         why = _write_problem(os.path.dirname(os.path.abspath(options.output)))
         if why is None:
-            why = f"the program made no NVTX call; {_how_to_record(program, options)}"
+            how = how_to_profile("record", options, program)
+            why = f"the program made no NVTX call; {how}"
         _say(f"nothing recorded: {why}")
         return
     try:
@@ -141,7 +135,7 @@ def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str
                 least = f" of {duration(shortest)} or longer" if shortest else ""
                 _say(f"no range{of}{least} was recorded")
             elif options.mode != "armed":
-                _say(_how_to_record(program, options))
+                _say(how_to_profile("record", options, program))
     except (OSError, ValueError) as error:
         _say(str(error))
     shown = [_short_path(path) for path in paths]
@@ -226,6 +220,7 @@ def _environment(
             options.min_duration,
             run,
             options.names,
+            annotate_cost=measure_annotate_cost(),
         )
     except ValueError as error:
         parser.error(str(error))

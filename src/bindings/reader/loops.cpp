@@ -177,6 +177,8 @@ class LoopsObject {
       entry["name"] = shared_->label(sum.group);
       entry["ranges"] = sum.ranges;
       entry["median"] = sum.time;
+      entry["group"] = sum.group;
+      entry["registered"] = ranges().groups[sum.group].is_registered;
       rows.append(entry.done());
     }
     return rows;

@@ -359,6 +359,7 @@ py::list Reader::processes() const {
     entry["event_cost"] = header.event_cost / 1000.0;
     entry["inner_cost"] = header.inner_cost / 1000.0;
     entry["min_duration"] = header.min_duration;
+    if (header.annotate_cost != 0) entry["annotate_cost"] = header.annotate_cost;
     if (header.cuda != 0) entry["cuda"] = cuda_uses[std::min<std::uint32_t>(header.cuda, 3) - 1];
     processes.append(entry.done());
   }

@@ -136,6 +136,8 @@ const char* parse_config(std::string_view text, Config& config) {
       if (!parse_number(value, config.name_bytes)) problem = "names must be a number";
     } else if (key == "run") {
       if (!parse_number(value, config.run)) problem = "run must be a number";
+    } else if (key == "annotate_cost") {
+      if (!parse_number(value, config.annotate_cost)) problem = "annotate_cost must be a number";
     }
     if (problem != nullptr) return problem;
   }

@@ -35,6 +35,7 @@ struct Config {
   std::uint64_t min_duration = 0;  // ns
   std::uint64_t name_bytes = 0;    // for names; 0: not said
   std::uint64_t run = 0;
+  std::uint64_t annotate_cost = 0;  // ns of one annotation, recorded; 0: not measured
 };
 
 // False: `text` is no number of megabytes above 0, such as "16" or "0.5".

@@ -8,7 +8,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 namespace nvspan::inject {
 
@@ -27,6 +29,8 @@ bool RecordCapture::open(const Config& config) {
         "NVSPAN_RECORD_NAMES must be a number of megabytes, not %s; it is ignored", names);
   }
   options.run = config.run;
+  options.annotate_cost = static_cast<std::uint16_t>(
+      std::min<std::uint64_t>(config.annotate_cost, std::numeric_limits<std::uint16_t>::max()));
   options.all_domains = config.all_domains;
   set_failed(false);
   if (!recorder_.open(options)) return false;

@@ -226,6 +226,7 @@ void Session::ask_thread() noexcept {
     ThreadState& thread = current_thread();
     std::memcpy(thread.own_name, name, size);
     thread.own_name_size = size;
+    if (namer != nullptr) recorder().note_annotations();  // only they bring a namer
     if (capture_ == &record_) record_.name(thread);
   } catch (...) {
     count_lost();

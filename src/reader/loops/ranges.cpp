@@ -5,6 +5,7 @@
 
 #include "reader/loops/nesting.hpp"
 #include "reader/scan/range_scan.hpp"
+#include "trace/event/event.hpp"
 
 #include <map>
 #include <numeric>
@@ -148,6 +149,7 @@ void LoopRanges::sort() {
 void LoopRanges::name_sites(const Recording& recording,
                             const std::vector<std::uint64_t>& unclosed) {
   for (const std::uint64_t count : unclosed) unclosed_ += count;
+  constexpr auto registered = static_cast<std::uint8_t>(trace::MessageType::registered);
   const std::vector<ReadSite>& sites = recording.sites();
   std::vector<std::uint64_t> ranges(sites.size());
   for (const std::uint32_t site : group) ++ranges[site];
@@ -164,10 +166,13 @@ void LoopRanges::name_sites(const Recording& recording,
   for (const std::uint32_t site : order) {
     const auto [domain, name] = pair_of(site);
     if (names_.empty() || names_.back().domain != domain || names_.back().name != name) {
-      names_.push_back({domain, name, 0, 0});
+      names_.emplace_back();
+      names_.back().domain = domain;
+      names_.back().name = name;
     }
     names_.back().ranges += ranges[site];
     names_.back().unclosed += unclosed[site];
+    if (sites[site].message_type != registered) names_.back().is_registered = false;
     name_of_site_[site] = static_cast<std::uint32_t>(names_.size() - 1);
   }
 }
@@ -180,6 +185,7 @@ void LoopRanges::nest(const std::vector<std::uint32_t>& group_of_name,
     const std::uint32_t to = group_of_name[i];
     if (!has_domain[to]) groups[to].domain = names_[i].domain;
     has_domain[to] = true;
+    if (!names_[i].is_registered) groups[to].is_registered = false;
   }
   for (std::uint32_t& site : group) site = group_of_name[name_of_site_[site]];
   find_floating();

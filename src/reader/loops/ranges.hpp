@@ -35,7 +35,8 @@ enum GroupTrait : std::uint8_t {
 struct LoopGroup {
   std::string label;
   std::uint8_t traits = 0;
-  std::uint32_t domain = 0;  // of its first name
+  bool is_registered = true;  // each range has its name as a registered string
+  std::uint32_t domain = 0;   // of its first name
 };
 
 // Ranges of one domain and name that ended.
@@ -44,6 +45,7 @@ struct LoopName {
   std::int32_t name = no_name;
   std::uint64_t ranges = 0;
   std::uint64_t unclosed = 0;  // that did not
+  bool is_registered = true;   // each has its name as a registered string
 };
 
 class LoopRanges {

@@ -92,6 +92,7 @@ bool RecordingFile::create() {
   cut_ = false;
   cuda_ = CudaUse::unknown;
   fill_header();
+  write_annotate_cost();
   note_cuda();
   return true;
 }
@@ -128,7 +129,8 @@ bool RecordingFile::takes_more() noexcept {
 FileHeader RecordingFile::cut_header(std::uint64_t flags) const noexcept {
   FileHeader header = first_header_;
   header.flags |= flags;
-  header.cuda = static_cast<std::uint32_t>(cuda_);
+  header.cuda = static_cast<std::uint16_t>(cuda_);
+  header.annotate_cost = annotate_cost();
   header.last[1] = sample_clocks();
   header.last_sample = 1;
   header.last_sums[1] = sample_sum(header.last[1], 1);
@@ -191,11 +193,17 @@ void RecordingFile::note_cuda() noexcept {
   if (use <= cuda_) return;
   cuda_ = use;
   reopen();
-  header().cuda = static_cast<std::uint32_t>(use);
+  header().cuda = static_cast<std::uint16_t>(use);
 }
 
 void RecordingFile::follow_cuda() noexcept {
   if (cuda_ != CudaUse::context && ticks_now() >= next_look_) note_cuda();
+}
+
+void RecordingFile::write_annotate_cost() noexcept {
+  if (header().annotate_cost == annotate_cost()) return;
+  reopen();
+  header().annotate_cost = annotate_cost();
 }
 
 void RecordingFile::add_loss(LossReason reason, const LossWindow& more) noexcept {

@@ -21,7 +21,8 @@ struct RecordOptions {
   std::uint64_t min_duration = 0;  // ns
   std::uint64_t name_bytes = 0;    // for names; 0: the mode's default
   std::uint64_t run = 0;
-  bool all_domains = true;  // none is hidden
+  bool all_domains = true;          // none is hidden
+  std::uint16_t annotate_cost = 0;  // ns, as the program's launcher measured it; 0: it did not
 };
 
 // A word of a mapped file, which readers may look at, and a kill may follow, at any moment.
@@ -77,6 +78,9 @@ class RecordingFile {
   void note_cuda() noexcept;
   // Likewise, in at most a hundredth of the time, and no more once a context was seen.
   void follow_cuda() noexcept;
+  // nvspan's annotations are in the process, and in its forked children.
+  void note_annotations() noexcept { annotates_ = true; }
+  void write_annotate_cost() noexcept;  // where they are
   void add_loss(LossReason reason, const LossWindow& more) noexcept;
   void lose_call(LossReason reason) noexcept;  // now, of no thread
 
@@ -90,6 +94,9 @@ class RecordingFile {
 
  private:
   void fill_header() noexcept;
+  std::uint16_t annotate_cost() const noexcept {
+    return annotates_ ? options_.annotate_cost : std::uint16_t{0};
+  }
   FileHeader cut_header(std::uint64_t flags) const noexcept;
 
   core::PagePool& pool_;
@@ -98,6 +105,7 @@ class RecordingFile {
   RecordOptions options_;
   FileHeader first_header_ = {};
   CudaUse cuda_ = CudaUse::unknown;
+  bool annotates_ = false;
   std::uint64_t next_look_ = 0;  // ticks: of follow_cuda()
   bool exhausted_ = false;
   bool cut_ = false;

@@ -95,16 +95,17 @@ struct FileHeader {
   std::uint64_t total_events;  // of a file that was cut: how many events there were; 0: not known
   LossWindow losses[loss_reasons];  // by LossReason: losses that no event chunk of a thread holds
   // The fields from here on exist since version 2.
-  std::uint32_t fixed_sum;     // CRC32C of the fields that never change: fixed_header()
-  std::uint32_t last_sums[2];  // of each of `last`: sample_sum()
-  std::uint32_t threads;       // at the end: how many there were
-  std::uint64_t chunks;        // how many places for chunks were assigned
-  std::uint64_t allocated;     // where the last of them ends
-  std::uint64_t in_hand;       // offset of the chunk whose header is being written; 0: none
-  std::uint64_t events;        // at the end: how many its threads wrote
-  std::uint64_t file_bytes;    // at the end: the length of the file; 0: still open
-  std::uint32_t cuda;          // CudaUse
-  std::uint32_t closing_sum;   // at the end, of this header: closing_sum(); 0: still open
+  std::uint32_t fixed_sum;      // CRC32C of the fields that never change: fixed_header()
+  std::uint32_t last_sums[2];   // of each of `last`: sample_sum()
+  std::uint32_t threads;        // at the end: how many there were
+  std::uint64_t chunks;         // how many places for chunks were assigned
+  std::uint64_t allocated;      // where the last of them ends
+  std::uint64_t in_hand;        // offset of the chunk whose header is being written; 0: none
+  std::uint64_t events;         // at the end: how many its threads wrote
+  std::uint64_t file_bytes;     // at the end: the length of the file; 0: still open
+  std::uint16_t cuda;           // CudaUse
+  std::uint16_t annotate_cost;  // of one annotation, recorded, in ns; 0: not known
+  std::uint32_t closing_sum;    // at the end, of this header: closing_sum(); 0: still open
 };
 static_assert(sizeof(FileHeader) <= file_header_bytes);
 
@@ -118,7 +119,8 @@ inline FileHeader fixed_header(const FileHeader& header) {
   fixed.total_events = 0;
   fixed.fixed_sum = fixed.last_sums[0] = fixed.last_sums[1] = fixed.threads = 0;
   fixed.chunks = fixed.allocated = fixed.in_hand = fixed.events = fixed.file_bytes = 0;
-  fixed.magic = fixed.cuda = fixed.closing_sum = 0;
+  fixed.cuda = fixed.annotate_cost = 0;
+  fixed.magic = fixed.closing_sum = 0;
   return fixed;
 }
 

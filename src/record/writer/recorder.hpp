@@ -45,6 +45,10 @@ class Recorder {
   void note_cuda() noexcept {
     if (is_open() && !is_orphan()) file_.note_cuda();
   }
+  void note_annotations() noexcept {
+    file_.note_annotations();
+    if (is_open() && !is_orphan()) file_.write_annotate_cost();
+  }
   bool open_in_child();
   std::uint32_t pid() const noexcept { return file_.first_header().pid; }
   void mark_forked() noexcept;  // in a forked child, where the kernel may not have
