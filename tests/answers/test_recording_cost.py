@@ -24,14 +24,15 @@ LEVEL = f"{ADVICE}, or annotate(..., level=2): sent where NVSPAN_LEVEL=2"
 EXCLUDE = "nvspan record --profile --exclude PATTERN    leave them out"
 
 
-def recording_of(tmp_path, name="cell"):
-    """3,000 ranges of 400 ns in 1.5 ms."""
+def recording_of(tmp_path, threads=1):
+    """3,000 ranges of 400 ns in 1.5 ms, shared by threads of the same time."""
     program = Program()
-    lane = program.lane()
-    with lane.inside("step"):
-        for _ in range(3000):
-            lane.add(name, 0.4)
-            lane.pause(0.1)
+    for number in range(threads):
+        lane = program.lane(f"thread {number}")
+        with lane.inside("step"):
+            for _ in range(3000 // threads):
+                lane.add("cell", 0.4)
+                lane.pause(0.1 + 0.5 * (threads - 1))
     return program.read(tmp_path / "run.nvspan")
 
 
@@ -45,10 +46,10 @@ def said(recording, *, registered=False, **costs):
     return list(tiny_findings(SimpleNamespace(processes=[process]), loop))
 
 
-def overhead(bound, share, certainty, source, without, advice=ADVICE, name="cell"):
+def overhead(bound, share, certainty, source, without, advice=ADVICE):
     return Finding(
         "overhead",
-        f"recording 3,000 tiny ranges '{name}' takes {bound} {share:.0%} of the run",
+        f"recording 3,000 tiny ranges 'cell' takes {bound} {share:.0%} of the run",
         certainty,
         [f"{source}; their median is 400 ns", f"the run would take {without} without them"],
         advice,
@@ -80,6 +81,17 @@ def test_a_file_without_a_figure(tmp_path):
     source = "150 ns for each is assumed: the file has no figure"
     expected = overhead("about", 0.3, "likely", source, "about 1.05 ms")
     assert said(recording_of(tmp_path)) == [expected]
+
+
+def test_threads_may_record_at_once(tmp_path):
+    (finding,) = said(recording_of(tmp_path, threads=3), event_cost=60.0)
+    assert finding.text == "recording 3,000 tiny ranges 'cell' takes at least 8.0% of the run"
+    assert finding.evidence[1] == "the run would take at most 1.38 ms without them"
+
+
+def test_threads_annotate_in_turn(tmp_path):
+    (finding,) = said(recording_of(tmp_path, threads=3), registered=True, annotate_cost=60)
+    assert finding.text == "recording 3,000 tiny ranges 'cell' takes about 12% of the run"
 
 
 @needs_library

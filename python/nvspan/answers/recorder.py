@@ -41,6 +41,7 @@ class _Cost:
 
     Attributes:
         ns: how much.
+        at_once: how many spend it at once at most: processes, or threads without a lock.
         bound: "about", or "at least" where what the program spends to make it is not in it.
         source: where the figure comes from.
         certainty: of a finding that has it.
@@ -48,10 +49,15 @@ class _Cost:
     """
 
     ns: float
+    at_once: int
     bound: str
     source: str
     certainty: str
     next: str
+
+    def share(self, group: LoopTiny, run: float) -> float:
+        """The part of the run that it takes."""
+        return min(group.ranges * self.ns / self.at_once / run, 1.0)
 
 
 def _cost(recording: Recording, loop: Loop, group: LoopTiny) -> _Cost:
@@ -64,23 +70,23 @@ def _cost(recording: Recording, loop: Loop, group: LoopTiny) -> _Cost:
     elif annotated and group.registered:
         advice = f"{advice}, or annotate(..., level=2): sent where NVSPAN_LEVEL=2"
         source = f"one annotation takes {duration(annotated)}, as measured before the program began"
-        return _Cost(annotated, "about", source, MEASURED, advice)
+        return _Cost(annotated, len(processes), "about", source, MEASURED, advice)
     if recorder:
         source = f"the recorder takes {duration(recorder)} for each, and making them takes more"
-        return _Cost(recorder, "at least", source, MEASURED, advice)
+        return _Cost(recorder, loop.threads, "at least", source, MEASURED, advice)
     source = f"{duration(_ASSUMED_COST)} for each is assumed: the file has no figure"
-    return _Cost(_ASSUMED_COST, "about", source, LIKELY, advice)
+    return _Cost(_ASSUMED_COST, loop.threads, "about", source, LIKELY, advice)
 
 
 def costly_tiny(recording: Recording, loop: Loop) -> list[LoopTiny]:
     """Ranges so short and so many that recording them takes a part of the run."""
-    least = _TINY_SHARE * max(loop.span, 1)
+    run = max(loop.span, 1)
     return [
         group
         for group in loop.tiny
         if group.ranges >= _TINY_RANGES
         and group.median < _TINY
-        and group.ranges * _cost(recording, loop, group).ns >= least
+        and _cost(recording, loop, group).share(group, run) >= _TINY_SHARE
     ]
 
 
@@ -89,7 +95,7 @@ def tiny_findings(recording: Recording, loop: Loop) -> Iterator[Finding]:
     run = max(loop.span, 1)
     for group in costly_tiny(recording, loop):
         cost = _cost(recording, loop, group)
-        share = min(group.ranges * cost.ns / run, 1.0)
+        share = cost.share(group, run)
         most = "at most" if cost.bound == "at least" else "about"
         yield Finding(
             "overhead",

@@ -86,6 +86,11 @@ class Loop:
         """From the beginning of the first step to the end of the last, ns."""
         return max(memoryview(self.steps.end)) - memoryview(self.steps.start)[0]
 
+    @property
+    def threads(self) -> int:
+        """How many threads there are, also without ranges."""
+        return len(self._threads)
+
     def thread_name(self, thread: int) -> str:
         """What a thread is called: its name, or "thread" and its number."""
         return _thread_label(self._threads[thread])
