@@ -56,19 +56,19 @@ EXPECTED = {
     "no_steps": "next zero forward backward opt next .end",
     "device_ranges_without_a_device": "step:0( next zero forward backward opt ) next .end",
     "steps_from_zero_grad": (
-        "next step:0( zero forward backward opt ) step:1( next zero forward backward opt ) next "
+        "step:0( next zero forward backward opt ) step:1( next zero forward backward opt ) next "
         ".end"
     ),
     "steps_from_forward": (
-        "next step:0( forward backward opt ) zero step:1( next forward backward opt ) zero next "
+        "step:0( next forward backward opt ) zero step:1( next forward backward opt ) zero next "
         "forward forward .end"
     ),
     "steps_of_several_passes": (
-        "next step:0( forward backward next forward backward opt ) step:1( next forward backward "
+        "step:0( next forward backward next forward backward opt ) step:1( next forward backward "
         "next forward backward opt ) next .end"
     ),
     "steps_that_are_given_up": (
-        "next step:0( zero forward next ) step:1( zero forward backward opt ) next .end"
+        "step:0( next zero forward next ) step:1( zero forward backward opt ) next .end"
     ),
     "two_optimizers": (
         "step:0( zero forward backward opt zero forward backward opt ) step:1( zero forward "
@@ -107,7 +107,7 @@ EXPECTED = {
         "next forward backward opt ) >profile step:3( next forward backward opt ) next .end"
     ),
     "window_without_a_loader": (
-        "next step:0( forward backward opt ) <profile step:1( next forward backward opt ) step:2( "
+        "step:0( next forward backward opt ) <profile step:1( next forward backward opt ) step:2( "
         "next forward backward opt ) >profile step:3( next forward backward opt ) next .end"
     ),
     "losses": "loss loss loss@mine .end",

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from helpers.loops import by_case, in_short
+from helpers.packages import needs
 from helpers.traced import run_traced
 
 pytest.importorskip("torch", reason="torch is not installed")
@@ -17,47 +17,82 @@ pytest.importorskip("torch", reason="torch is not installed")
 PROGRAM = Path(__file__).with_name("programs") / "fetch_forms.py"
 EXPECTED = {
     "bare": (
-        "next step:0( zero forward backward opt ) step:1( next zero forward backward opt ) "
+        "step:0( next zero forward backward opt ) step:1( next zero forward backward opt ) "
         "step:2( next zero forward backward opt ) next step:3( next zero forward backward opt ) "
         "step:4( next zero forward backward opt ) step:5( next zero forward backward opt ) next "
         ".end"
     ),
     "bare_with_evaluation": (
-        "next step:0( zero forward backward opt ) step:1( next zero forward backward opt ) "
+        "step:0( next zero forward backward opt ) step:1( next zero forward backward opt ) "
         "step:2( next zero forward backward opt ) next forward forward "
         "step:3( next zero forward backward opt ) step:4( next zero forward backward opt ) "
         "step:5( next zero forward backward opt ) next forward forward .end"
     ),
     "bare_with_accumulation": (
-        "next step:0( forward backward next forward backward opt ) zero "
+        "step:0( next forward backward next forward backward opt ) zero "
         "step:1( next forward backward next forward backward opt ) zero "
         "step:2( next forward backward next forward backward opt ) zero next .end"
     ),
     "bare_without_a_length": (
-        "next step:0( forward backward opt ) step:1( next forward backward opt ) "
+        "step:0( next forward backward opt ) step:1( next forward backward opt ) "
         "step:2( next forward backward opt ) step:3( next ) .end"
     ),
+    "bare_with_looks_at_the_data_first": (
+        "next next next next next next forward next forward next forward next .train "
+        "step:0( next zero forward backward opt ) step:1( next zero forward backward opt ) "
+        "step:2( next zero forward backward opt ) next .end"
+    ),
+    "bare_with_evaluation_within_the_steps": (
+        "step:0( next forward forward backward opt ) step:1( next forward forward backward opt ) "
+        "step:2( next forward forward backward opt ) next .end"
+    ),
+    "bare_and_another_model_is_trained": ("next backward next backward next backward next .end"),
+    "bare_and_the_loop_is_left_after_a_fetch": (
+        "step:0( next forward backward opt ) step:1( next ) .left "
+        "step:1( next forward backward opt ) step:2( next ) .left .end"
+    ),
+    "bare_with_a_data_set_that_raises": (
+        "step:0( next ) .raised step:0( next zero forward backward opt ) "
+        "step:1( next zero forward backward opt ) next .end"
+    ),
+    "bare_and_compiled": (
+        "step:0( next zero forward opt ) step:1( next zero forward opt ) "
+        "step:2( next zero forward opt ) next .end"
+    ),
     "another_loader_than_the_given": (
-        "zero forward backward opt step:0( next zero forward backward opt ) "
-        "step:1( next zero forward backward opt ) next step:2( next zero forward backward opt ) "
-        "step:3( next zero forward backward opt ) step:4( next zero forward backward opt ) next "
+        "step:0( next zero forward backward opt ) step:1( next zero forward backward opt ) "
+        "step:2( next zero forward backward opt ) next step:3( next zero forward backward opt ) "
+        "step:4( next zero forward backward opt ) step:5( next zero forward backward opt ) next "
         ".end"
     ),
-}
-PREPARED = {
-    "accelerate_before_prepare": (
-        "zero forward backward opt step:0( next zero forward backward opt ) next "
+    "batches_of_the_given_loader": (
+        "forward forward step:0( next forward backward opt ) zero "
+        "step:1( next forward backward opt ) zero step:2( next forward backward opt ) zero .end"
+    ),
+    "batches_of_the_given_loader_from_a_thread": (
+        "zero forward backward opt step:0( zero forward backward opt ) "
         "step:1( zero forward backward opt ) .end"
     ),
-    "accelerate_after_prepare": (
-        "next next step:0( zero forward backward opt ) step:1( next zero forward backward opt ) "
-        "next step:2( zero forward backward opt ) .end"
-    ),
-    "accelerate_with_the_prepared_loader": (
-        "next next step:0( zero forward backward opt ) step:1( next zero forward backward opt ) "
-        "next step:2( zero forward backward opt ) .end"
-    ),
 }
+STEPS_AHEAD = (
+    "step:0( next next zero forward backward opt ) step:1( next zero forward backward opt ) "
+    "next step:2( zero forward backward opt ) .end"
+)
+ACCELERATE = {
+    "accelerate_before_prepare": STEPS_AHEAD,
+    "accelerate_after_prepare": STEPS_AHEAD,
+    "accelerate_with_the_prepared_loader": STEPS_AHEAD,
+    "accelerate_with_evaluation_first": f"forward forward {STEPS_AHEAD}",
+}
+LIGHTNING = {
+    "lightning": (
+        "forward forward step:0( next opt( forward zero backward ) ) "
+        "step:1( next opt( forward zero backward ) ) step:2( next opt( forward zero backward ) ) "
+        "forward forward .end"
+    ),
+    "lightning_with_accumulation": "",
+}
+HUGGING_FACE = {"hugging_face": ""}
 
 
 def check(expected):
@@ -69,6 +104,13 @@ def test_loaders_that_auto_was_not_given():
     check(EXPECTED)
 
 
-@pytest.mark.skipif(find_spec("accelerate") is None, reason="accelerate is not installed")
-def test_loaders_that_accelerate_prepares():
-    check(PREPARED)
+@pytest.mark.parametrize(
+    "expected",
+    [
+        pytest.param(ACCELERATE, id="Accelerate", marks=needs("accelerate")),
+        pytest.param(LIGHTNING, id="Lightning", marks=needs("lightning")),
+        pytest.param(HUGGING_FACE, id="Hugging Face", marks=needs("accelerate", "transformers")),
+    ],
+)
+def test_loaders_that_a_framework_makes(expected):
+    check(expected)

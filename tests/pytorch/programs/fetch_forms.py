@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+import threading
 
 import torch
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
@@ -34,6 +36,14 @@ def train(model, optimizer, loader, backward=torch.Tensor.backward):
         optimizer.step()
 
 
+def evaluate(model, loader):
+    model.eval()
+    with torch.no_grad():
+        for (x,) in loader:
+            model(x)
+    model.train()
+
+
 @case
 def bare():
     model, optimizer, loader = parts()
@@ -50,11 +60,7 @@ def bare_with_evaluation():
     with nvspan.torch.auto(model, optimizer):
         for _ in range(2):
             train(model, optimizer, loader)
-            model.eval()
-            with torch.no_grad():
-                for (x,) in other:
-                    model(x)
-            model.train()
+            evaluate(model, other)
 
 
 @case
@@ -84,11 +90,107 @@ def bare_without_a_length():
 
 
 @case
+def bare_with_looks_at_the_data_first():
+    model, optimizer, loader = parts()
+    with nvspan.torch.auto(model, optimizer):
+        next(iter(loader))
+        for (x,) in loader:
+            x.mean()
+        evaluate(model, loader)
+        nvspan.mark("train")
+        train(model, optimizer, loader)
+
+
+@case
+def bare_with_evaluation_within_the_steps():
+    model, optimizer, loader = parts()
+    with nvspan.torch.auto(model, optimizer):
+        for (x,) in loader:
+            evaluate(model, DataLoader(loader.dataset, batch_size=2 * FEW))
+            model(x).sum().backward()
+            optimizer.step()
+
+
+@case
+def bare_and_another_model_is_trained():
+    model, optimizer, _ = parts()
+    with nvspan.torch.auto(model, optimizer):
+        train(*parts())
+
+
+@case
+def bare_and_the_loop_is_left_after_a_fetch():
+    model, optimizer, loader = parts()
+    with nvspan.torch.auto(model, optimizer):
+        for _ in range(2):
+            for number, (x,) in enumerate(loader):
+                if number == 1:
+                    break
+                model(x).sum().backward()
+                optimizer.step()
+            nvspan.mark("left")
+
+
+class Broken(TensorDataset):
+    def __getitem__(self, index):
+        if self.tensors[0][index, 0] == 0:
+            raise KeyError(index)
+        return super().__getitem__(index)
+
+
+@case
+def bare_with_a_data_set_that_raises():
+    model, optimizer, _ = parts()
+    items = torch.tensor([[0.0] * 4, [1.0] * 4])
+    loader = DataLoader(Broken(items))
+    with nvspan.torch.auto(model, optimizer):
+        for _ in range(2):
+            try:
+                train(model, optimizer, loader)
+            except KeyError:
+                nvspan.mark("raised")
+            items[0] = 1
+
+
+@case
+def bare_and_compiled():
+    model, optimizer, loader = parts()
+    compiled = torch.compile(model, backend="eager")
+    with nvspan.torch.auto(compiled, optimizer):
+        torch.compile(train, backend="eager")(compiled, optimizer, loader)
+
+
+@case
 def another_loader_than_the_given():
     model, optimizer, loader = parts()
     with nvspan.torch.auto(model, optimizer, loader):
         train(model, optimizer, DataLoader(loader.dataset, batch_size=2))
         train(model, optimizer, loader)
+
+
+@case
+def batches_of_the_given_loader():
+    model, optimizer, loader = parts()
+    with nvspan.torch.auto(model, optimizer, loader):
+        evaluate(model, DataLoader(loader.dataset, batch_size=FEW))
+        batches = iter(DataLoader(loader.dataset, batch_sampler=loader.batch_sampler))
+        for _ in range(FEW):
+            x = next(batches)[0]
+            model(x).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+@case
+def batches_of_the_given_loader_from_a_thread():
+    model, optimizer, loader = parts()
+    batches = []
+    other = DataLoader(loader.dataset, batch_sampler=loader.batch_sampler)
+    with nvspan.torch.auto(model, optimizer, loader):
+        thread = threading.Thread(target=lambda: batches.extend(other))
+        thread.start()
+        thread.join()
+        train(model, optimizer, batches)
 
 
 def accelerated(when):
@@ -106,6 +208,19 @@ def accelerated(when):
 
 
 @case
+def accelerate_with_evaluation_first():
+    from accelerate import Accelerator
+
+    accelerator = Accelerator(cpu=True)
+    model, optimizer, loader = parts()
+    other = DataLoader(loader.dataset, batch_size=FEW)
+    with nvspan.torch.auto(model, optimizer, loader):
+        model, optimizer, loader, other = accelerator.prepare(model, optimizer, loader, other)
+        evaluate(model, other)
+        train(model, optimizer, loader, accelerator.backward)
+
+
+@case
 def accelerate_before_prepare():
     accelerated("before")
 
@@ -118,6 +233,85 @@ def accelerate_after_prepare():
 @case
 def accelerate_with_the_prepared_loader():
     accelerated("with the loader")
+
+
+def lightning_trainer(accumulated=1):
+    import lightning
+
+    model, _, loader = parts()
+
+    class Module(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def training_step(self, batch):
+            return self.model(batch[0]).sum()
+
+        def validation_step(self, batch):
+            self.model(batch[0])
+
+        def configure_optimizers(self):
+            optimizer = torch.optim.SGD(self.parameters(), lr=0.1)
+            self.handle = nvspan.torch.auto(self.model, optimizer)
+            return optimizer
+
+    module = Module()
+    lightning.Trainer(
+        max_epochs=1,
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        accumulate_grad_batches=accumulated,
+    ).fit(module, loader, DataLoader(loader.dataset, batch_size=FEW))
+    module.handle.remove()
+
+
+@case
+def lightning():
+    lightning_trainer()
+
+
+@case
+def lightning_with_accumulation():
+    lightning_trainer(FEW)
+
+
+class Regression(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+
+    def forward(self, x, labels):
+        output = self.layer(x)
+        return {"loss": (output - labels).square().mean(), "output": output}
+
+
+@case
+def hugging_face():
+    import transformers
+
+    model = Regression()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    rows = [{"x": torch.ones(4), "labels": torch.ones(1)} for _ in range(2 * FEW)]
+    with tempfile.TemporaryDirectory() as folder, nvspan.torch.auto(model, optimizer):
+        arguments = transformers.TrainingArguments(
+            folder,
+            num_train_epochs=1,
+            per_device_train_batch_size=2,
+            per_device_eval_batch_size=FEW,
+            eval_on_start=True,
+            eval_strategy="epoch",
+            save_strategy="no",
+            report_to=[],
+            use_cpu=True,
+            disable_tqdm=True,
+        )
+        transformers.Trainer(
+            model, arguments, train_dataset=rows, eval_dataset=rows, optimizers=(optimizer, None)
+        ).train()
 
 
 if __name__ == "__main__":

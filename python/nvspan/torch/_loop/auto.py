@@ -105,10 +105,12 @@ def auto(
     - A step begins when the loop asks the loader for a batch, and ends when it asks for the next or
       leaves the loop. A loader whose length is unknown shows a short last step, in which it says
       that it has ended. Without a loader, a step ends after ``optimizer.step``, of the last
-      optimizer if there are several. It begins with the fetch from the DataLoader whose batches
-      the step before trained on, as of Accelerate, Lightning and Hugging Face's Trainer, too;
-      else with the model's next call in training mode, or with ``zero_grad`` if the first step
-      did. Without either there are no steps.
+      optimizer if there are several. It begins with the fetch from the DataLoader that the loop
+      trains on, as of Accelerate, Lightning and Hugging Face's Trainer, too: the one whose batches
+      the step before trained on; in the first step one that a ``for`` goes over whose body names
+      the optimizer, one that a trainer's loop fetches from, or one with the batches of
+      ``dataloader``. Else it begins with the model's next call in training mode, or with
+      ``zero_grad`` if the first step called that first. Without either there are no steps.
     - ``backward`` is the outermost ``Tensor.backward`` or ``torch.autograd.backward``, of any
       tensor.
     - ``h2d`` is each ``Tensor.to`` and ``Tensor.cuda`` that takes a tensor from the CPU, from the
@@ -123,7 +125,7 @@ def auto(
             :func:`annotate_module`, made before or afterwards.
         optimizer: An optimizer or several, or None.
         dataloader: A ``DataLoader``, which works in place, or another iterable: then loop over the
-            result's ``dataloader``. None: that of the loop is found, from its second step on.
+            result's ``dataloader``. None: that of the loop is found.
         step: The name of steps; None for none.
         device: ``forward``, ``backward`` and ``optimizer.step`` have a range of the GPU's work
             beside them, as ``annotate(device=True)``: torch lets the current stream wait for all
@@ -174,7 +176,7 @@ def auto(
     }  # fmt: skip
     if not optimizers and dataloader is None:
         step = None  # nothing would end it
-    loop = Loop(step, domain, len(optimizers) - 1)
+    loop = Loop(step, domain, optimizers)
     handle = AutoAnnotations(loop)
     try:
         handle.dataloader = _annotated_loader(torch, dataloader, loop, annotations, handle._undo)
@@ -222,6 +224,7 @@ def _annotated_loader(
         _refuse_annotated("loader", loader)
         # A subclass that iterates in its own way may fetch ahead: a fetch says nothing of the loop.
         loop.by_loader = type(loader).__iter__ is kind.__iter__
+        loop.takes(loader)
         undo.append(loaders.install(loader, loop, annotation))
         return loader
     if not hasattr(type(loader), "__iter__") and not hasattr(type(loader), "__getitem__"):

@@ -26,29 +26,20 @@ _replacement: Any = None
 _put_back: Callable[[], bool]
 
 
-def is_expected(iterator: Any) -> bool:
-    """Whether the iterator has another batch, as far as it knows; iterable data sets do not."""
-    try:
-        return bool(iterator._num_yielded < len(iterator))
-    except Exception:
-        return True
-
-
 def _made(original: Any) -> Any:
     @functools.wraps(original)
     def __next__(iterator: Any) -> Any:
         # `_next_data` in its own dictionary: a loader that `auto` was given.
         if not _core.listening() or "_next_data" in vars(iterator):
             return original(iterator)
-        loader, expected = id(iterator._index_sampler), is_expected(iterator)
-        shown = [each for loop, each in _loops if loop.fetch_begins(loader, expected)]
+        shown = [each for each in _loops if each[0].fetch_begins(iterator)]
+        if not shown:
+            return original(iterator)
         try:
-            if not shown:
+            with shown[-1][1]:
                 return original(iterator)
-            with shown[-1]:
-                return original(iterator)
-        except StopIteration:
-            for loop, _ in _loops:
+        except BaseException:
+            for loop, _ in shown:
                 loop.fetch_was_empty()
             raise
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import weakref
 from functools import partial, wraps
 
-from nvspan.torch._loop.fetches import is_expected
+from nvspan.torch._loop.loop import is_expected
 from nvspan.torch._support import attributes
 
 TYPE_CHECKING = False  # as typing's, without its import

@@ -4,15 +4,27 @@
 
 from __future__ import annotations
 
+import weakref
 from _thread import get_ident
 
 from nvspan import _core
 from nvspan._runtime import steps
-from nvspan.torch._loop import transfers
+from nvspan.torch._loop import training_loops, transfers
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+
+def is_expected(iterator: Any) -> bool:
+    """Whether a DataLoader's iterator has another batch, as far as it knows; of an iterable data
+    set, it does not.
+    """
+    try:
+        return bool(iterator._num_yielded < len(iterator))
+    except Exception:
+        return True
 
 
 class Loop:
@@ -21,19 +33,25 @@ class Loop:
     With a loader that tells when it is asked for the next batch, a step reaches from one asking to
     the next. Otherwise it reaches to the end of the last optimizer's `step`, from what is called
     first: the fetch from a DataLoader whose batches it trains on, `zero_grad`, if the very first
-    step began with it, else the forward pass. It trains on the loader that was last fetched from
-    when an optimizer's step began, so the first step of a run does not hold its fetch.
+    step had it before a forward pass, else the forward pass. It trains on the loader that was last
+    fetched from when an optimizer's step began; before the first one, on a loader that was made of
+    the given one, or that a training loop fetches from.
     """
 
-    def __init__(self, name: str | None, domain: Any, last_optimizer: int) -> None:
+    def __init__(self, name: str | None, domain: Any, optimizers: Sequence[Any]) -> None:
         self.number = 0  # of the next step
         self.alive = True
         self.by_loader = False
         self._fetched = 0  # the last loader, by its sampler's id
         self._trained = 0  # likewise, that of the last optimizer step
+        self._has_trained = False
+        self._given: Any = None  # a reference to the given loader's sampler
+        self._home = get_ident()
+        self._iterator: Any = None  # a reference to that whose fetch began the open step
         self._name = name
         self._domain = domain
-        self._last_optimizer = last_optimizer
+        self._optimizers = [weakref.ref(each) for each in optimizers]
+        self._last_optimizer = len(optimizers) - 1
         self._first: str | None = None
         self._calls: set[str] = set()  # made in the open step
         self._open = False
@@ -45,6 +63,7 @@ class Loop:
         """Begins a step, after the end of the open one."""
         transfers.look_who_listens()
         self.end()
+        self._iterator = None
         if self._name is None or not self.alive:
             return
         number = self.number
@@ -74,15 +93,42 @@ class Loop:
 
     # ---- without a loader -----------------------------------------------------------------------
 
-    def fetch_begins(self, loader: int, expected: bool) -> bool:
+    def takes(self, loader: Any) -> None:
+        """This is the loader that the loop was given; others may be made of it."""
+        try:
+            self._given = weakref.ref(loader._index_sampler)
+        except (AttributeError, TypeError):
+            pass
+
+    def _is_made_of_given(self, sampler: Any) -> bool:
+        """Whether a loader has the given one's batches, or a shard of them as Accelerate makes."""
+        given = self._given and self._given()
+        while given is not None and sampler is not None:
+            if sampler is given:
+                return self._home == get_ident()
+            sampler = getattr(sampler, "__dict__", {}).get("batch_sampler")
+        return False
+
+    def _is_trained_on(self, sampler: Any) -> bool:
+        """Whether the fetch with this sampler is a training loop's, before its first step."""
+        optimizers = [each() for each in self._optimizers]
+        return self._is_made_of_given(sampler) or training_loops.waits(
+            [each for each in optimizers if each is not None]
+        )
+
+    def fetch_begins(self, iterator: Any) -> bool:
         """Whether the fetch is one of this loop's; begins a step where a batch is expected."""
         if self._thread and get_ident() != self._thread:
             return False  # somebody fetches ahead in a thread
-        self._fetched = loader
+        sampler = iterator._index_sampler
+        loader = self._fetched = id(sampler)
+        if not self._has_trained and not self._open and self._is_trained_on(sampler):
+            self._trained, self.by_loader = loader, False
         if self.by_loader or (self._trained and loader != self._trained):
             return False
-        if loader == self._trained and expected and not self._open:
+        if loader == self._trained and not self._open and is_expected(iterator):
             self.begin()
+            self._iterator = weakref.ref(iterator, self._iterator_is_gone)
         return True
 
     def fetch_ahead_begins(self, expected: bool) -> None:
@@ -91,9 +137,13 @@ class Loop:
             self.begin()
 
     def fetch_was_empty(self) -> None:
-        """It has raised StopIteration: nothing of a step that it began is there."""
-        if not self.by_loader and not self._calls and self._thread == get_ident():
+        """It has raised: nothing of a step that it began is there."""
+        if not self._calls and self._thread == get_ident():
             self.end_empty()
+
+    def _iterator_is_gone(self, iterator: Any) -> None:
+        if iterator is self._iterator:  # the loop was left after the fetch
+            self.fetch_was_empty()
 
     def zero_grad_begins(self, optimizer: int) -> None:
         if self.by_loader:
@@ -110,19 +160,21 @@ class Loop:
     def forward_begins(self) -> None:
         if self.by_loader:
             return
+        self._first = self._first or "forward"
         if not self._open:
-            self._first = self._first or "forward"
             self.begin()
         self._calls.add("forward")
 
     def optimizer_begins(self) -> None:
-        self._trained = self._fetched
+        self._has_trained = True
+        if not self._open or self._iterator is None:
+            self._trained = self._fetched
         if self.by_loader:
             # Without a step, the loop goes over another loader, such as one that was prepared.
             self.by_loader = self._open
             return
+        self._first = self._first or "forward"
         if not self._open:
-            self._first = self._first or "forward"
             self.begin()
         self._calls.add("step")
 

@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a training loop waits for the batch that is being fetched, by the frames that called.
+
+Before the first step nothing else tells a training loop's fetch from that of an evaluation, or of a
+look at the data.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from functools import lru_cache
+from inspect import CO_OPTIMIZED
+from operator import attrgetter
+
+TYPE_CHECKING = False  # as typing's, without its import
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import CodeType, FrameType
+    from typing import Any
+
+_DEPTH = 16  # frames: Lightning's loop is the tenth
+
+# Functions of frameworks that fetch what they train on: where their `self` has its optimizers.
+_FRAMEWORKS = {
+    ("lightning.pytorch.loops.training_epoch_loop", "advance"): attrgetter("trainer.optimizers"),
+    ("pytorch_lightning.loops.training_epoch_loop", "advance"): attrgetter("trainer.optimizers"),
+    ("transformers.trainer", "get_batch_samples"): attrgetter("optimizer"),
+}
+_SNAPSHOTS = {"locals", "vars", "dir", "exec", "eval"}  # may give a frame's f_locals to its code
+
+
+def waits(optimizers: Iterable[Any]) -> bool:
+    """Whether the fetch is for a `for` whose body names an optimizer, or for a framework's loop.
+
+    A generator's `for` that yields hands batches on; any other `for` is the one that waits.
+    """
+    wanted = {id(each) for each in optimizers}
+    frame: FrameType | None = sys._getframe(1)
+    for _ in range(_DEPTH):
+        if frame is None:
+            break
+        code = frame.f_code
+        of_framework = _FRAMEWORKS.get((frame.f_globals.get("__name__", ""), code.co_name))
+        try:
+            if of_framework is not None:
+                return _is_among(of_framework(_variables(frame, {"self"})["self"]), wanted)
+            at = frame.f_lasti
+            while at > 0 and code.co_code[at] == 0:
+                at -= 2  # before a generator that it inlines, 3.12 stands at the cache's last entry
+            if dis.opname[code.co_code[at]] == "FOR_ITER":
+                names, yields = _body(code, at)
+                values = list(_variables(frame, names).values())
+                if _is_among([*values, *_attributes(values, names)], wanted):
+                    return True
+                if not yields:
+                    break
+        except Exception:
+            break  # another version of the framework, or an object that cannot be looked into
+        frame = frame.f_back
+    return False
+
+
+@lru_cache(maxsize=16)
+def _body(code: CodeType, start: int) -> tuple[frozenset[str], bool]:
+    """The names that the body of a `for` loads, and whether it yields."""
+    names: set[str] = set()
+    yields, end = False, 0
+    for each in dis.get_instructions(code):
+        if each.offset == start:
+            end = each.argval
+        elif start < each.offset < end:
+            yields = yields or each.opname == "YIELD_VALUE"
+            if "LOAD_" in each.opname and each.opname != "LOAD_CONST":
+                found = each.argval if isinstance(each.argval, tuple) else (each.argval,)
+                names.update(name for name in found if isinstance(name, str))
+    return frozenset(names), yields
+
+
+def _variables(frame: FrameType, names: Iterable[str]) -> dict[str, Any]:
+    found = {name: frame.f_globals[name] for name in names if name in frame.f_globals}
+    is_snapshot = sys.version_info < (3, 13) and bool(frame.f_code.co_flags & CO_OPTIMIZED)
+    if is_snapshot and not _SNAPSHOTS.isdisjoint(frame.f_code.co_names):
+        return found  # to read f_locals would change the dictionary that the program may have
+    values = frame.f_locals
+    found.update({name: values[name] for name in names if name in values})
+    if is_snapshot:
+        values.clear()  # the frame keeps it, and it would keep the values alive
+    return found
+
+
+def _own(value: Any) -> dict[str, Any]:
+    """The object's dictionary, without a call of what the program wrote."""
+    kind = type(value)
+    plain = kind.__dictoffset__ and kind.__getattribute__ is object.__getattribute__
+    return vars(value) if plain else {}
+
+
+def _attributes(values: list[Any], names: Iterable[str]) -> list[Any]:
+    return [_own(each)[name] for each in values for name in names if name in _own(each)]
+
+
+def _is_among(value: Any, wanted: set[int]) -> bool:
+    """Whether it is one of the optimizers, wraps one, or is a list with one."""
+    if type(value) in (list, tuple):
+        return any(_is_among(each, wanted) for each in value)
+    if id(value) in wanted:
+        return True
+    is_optimizer = hasattr(type(value), "step") and hasattr(type(value), "zero_grad")
+    return is_optimizer and any(id(each) in wanted for each in _own(value).values())
