@@ -86,13 +86,22 @@ ACCELERATE = {
 }
 LIGHTNING = {
     "lightning": (
-        "forward forward step:0( next opt( forward zero backward ) ) "
+        "next forward next forward step:0( next opt( forward zero backward ) ) "
         "step:1( next opt( forward zero backward ) ) step:2( next opt( forward zero backward ) ) "
         "forward forward .end"
     ),
-    "lightning_with_accumulation": "",
+    "lightning_with_accumulation": (
+        "next forward next forward step:0( next forward zero backward next forward backward "
+        "next opt( forward backward ) ) forward forward .end"
+    ),
 }
-HUGGING_FACE = {"hugging_face": ""}
+HUGGING_FACE = {
+    "hugging_face": (
+        "next next forward next forward step:0( next next forward backward opt ) "
+        "step:1( next forward backward opt ) next step:2( forward backward opt ) "
+        "forward forward .end"
+    ),
+}
 
 
 def check(expected):
