@@ -65,14 +65,7 @@ EXPECTED = {
         "step:4( next zero forward backward opt ) step:5( next zero forward backward opt ) next "
         ".end"
     ),
-    "batches_of_the_given_loader": (
-        "forward forward step:0( next forward backward opt ) zero "
-        "step:1( next forward backward opt ) zero step:2( next forward backward opt ) zero .end"
-    ),
-    "batches_of_the_given_loader_from_a_thread": (
-        "zero forward backward opt step:0( zero forward backward opt ) "
-        "step:1( zero forward backward opt ) .end"
-    ),
+    "a_copy_of_the_given_loader": "backward backward backward .end",
 }
 STEPS_AHEAD = (
     "step:0( next next zero forward backward opt ) step:1( next zero forward backward opt ) "
@@ -83,6 +76,14 @@ ACCELERATE = {
     "accelerate_after_prepare": STEPS_AHEAD,
     "accelerate_with_the_prepared_loader": STEPS_AHEAD,
     "accelerate_with_evaluation_first": f"forward forward {STEPS_AHEAD}",
+    "accelerate_without_a_for": (
+        "step:0( next next forward backward opt ) zero step:1( next forward backward opt ) zero "
+        "next step:2( forward backward opt ) zero .end"
+    ),
+    "accelerate_in_a_thread": (
+        "zero forward backward opt step:0( zero forward backward opt ) "
+        "step:1( zero forward backward opt ) .end"
+    ),
 }
 LIGHTNING = {
     "lightning": (

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 import tempfile
 import threading
@@ -169,28 +170,10 @@ def another_loader_than_the_given():
 
 
 @case
-def batches_of_the_given_loader():
+def a_copy_of_the_given_loader():
     model, optimizer, loader = parts()
     with nvspan.torch.auto(model, optimizer, loader):
-        evaluate(model, DataLoader(loader.dataset, batch_size=FEW))
-        batches = iter(DataLoader(loader.dataset, batch_sampler=loader.batch_sampler))
-        for _ in range(FEW):
-            x = next(batches)[0]
-            model(x).sum().backward()
-            optimizer.step()
-            optimizer.zero_grad()
-
-
-@case
-def batches_of_the_given_loader_from_a_thread():
-    model, optimizer, loader = parts()
-    batches = []
-    other = DataLoader(loader.dataset, batch_sampler=loader.batch_sampler)
-    with nvspan.torch.auto(model, optimizer, loader):
-        thread = threading.Thread(target=lambda: batches.extend(other))
-        thread.start()
-        thread.join()
-        train(model, optimizer, batches)
+        train(*copy.deepcopy((model, optimizer)), copy.copy(loader))
 
 
 def accelerated(when):
@@ -218,6 +201,34 @@ def accelerate_with_evaluation_first():
         model, optimizer, loader, other = accelerator.prepare(model, optimizer, loader, other)
         evaluate(model, other)
         train(model, optimizer, loader, accelerator.backward)
+
+
+@case
+def accelerate_without_a_for():
+    from accelerate import Accelerator
+
+    made = parts()
+    with nvspan.torch.auto(*made):
+        model, optimizer, loader = Accelerator(cpu=True).prepare(*made)
+        batches = iter(loader)
+        for _ in range(FEW):
+            model(next(batches)[0]).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+@case
+def accelerate_in_a_thread():
+    from accelerate import Accelerator
+
+    made = parts()
+    with nvspan.torch.auto(*made):
+        model, optimizer, loader = Accelerator(cpu=True).prepare(*made)
+        batches = []
+        thread = threading.Thread(target=lambda: batches.extend(loader))
+        thread.start()
+        thread.join()
+        train(model, optimizer, batches)
 
 
 @case

@@ -101,11 +101,12 @@ class Loop:
             pass
 
     def _is_made_of_given(self, sampler: Any) -> bool:
-        """Whether a loader has the given one's batches, or a shard of them as Accelerate makes."""
+        """Whether Accelerate made the loader of the given one: it has its batches, or a shard."""
         given = self._given and self._given()
         while given is not None and sampler is not None:
             if sampler is given:
-                return self._home == get_ident()
+                # A copy of the loader has its sampler too, and may be for a copy of the model.
+                return self._home == get_ident() and training_loops.is_prepared()
             sampler = getattr(sampler, "__dict__", {}).get("batch_sampler")
         return False
 

@@ -62,6 +62,18 @@ def waits(optimizers: Iterable[Any]) -> bool:
     return False
 
 
+def is_prepared() -> bool:
+    """Whether it is a loader of Accelerate's that fetches."""
+    frame: FrameType | None = sys._getframe(1)
+    for _ in range(_DEPTH):
+        if frame is None:
+            break
+        if frame.f_globals.get("__name__") == "accelerate.data_loader":
+            return True
+        frame = frame.f_back
+    return False
+
+
 @lru_cache(maxsize=16)
 def _body(code: CodeType, start: int) -> tuple[frozenset[str], bool]:
     """The names that the body of a `for` loads, and whether it yields."""
