@@ -141,6 +141,16 @@ def at_a_module(loader):
     exec("for _ in loader: optimizer.step()", {"loader": loader, "optimizer": OURS})
 
 
+def beside_a_method_called_eval(loader, optimizer=OURS):
+    class Model:
+        def eval(self):
+            pass
+
+    Model().eval()
+    for _ in loader:
+        optimizer.step()
+
+
 def looks(loader, optimizer=OURS):
     next(iter(loader))
     list(loader)
@@ -195,6 +205,7 @@ EXPECTED = {
     at_an_object: [True],
     at_a_module: [True],
     beside_what_cannot_be_looked_into: [True],
+    beside_a_method_called_eval: [True],
     by_a_generator_after_a_look: [False, True],
     of_another: [False],
     of_another_s_wrapper: [False],

@@ -90,10 +90,18 @@ def _body(code: CodeType, start: int) -> tuple[frozenset[str], bool]:
     return frozenset(names), yields
 
 
+@lru_cache(maxsize=16)
+def _may_have_snapshot(code: CodeType) -> bool:
+    return not _SNAPSHOTS.isdisjoint(code.co_names) and any(
+        each.opname == "LOAD_GLOBAL" and each.argval in _SNAPSHOTS
+        for each in dis.get_instructions(code)
+    )
+
+
 def _variables(frame: FrameType, names: Iterable[str]) -> dict[str, Any]:
     found = {name: frame.f_globals[name] for name in names if name in frame.f_globals}
     is_snapshot = sys.version_info < (3, 13) and bool(frame.f_code.co_flags & CO_OPTIMIZED)
-    if is_snapshot and not _SNAPSHOTS.isdisjoint(frame.f_code.co_names):
+    if is_snapshot and _may_have_snapshot(frame.f_code):
         return found  # to read f_locals would change the dictionary that the program may have
     values = frame.f_locals
     found.update({name: values[name] for name in names if name in values})
