@@ -28,6 +28,7 @@ _FRAMEWORKS = {
     ("pytorch_lightning.loops.training_epoch_loop", "advance"): attrgetter("trainer.optimizers"),
     ("transformers.trainer", "get_batch_samples"): attrgetter("optimizer"),
 }
+_GETATTRIBUTE: Any = object.__getattribute__
 _SNAPSHOTS = {"locals", "vars", "dir", "exec", "eval"}  # may give a frame's f_locals to its code
 
 
@@ -113,7 +114,7 @@ def _variables(frame: FrameType, names: Iterable[str]) -> dict[str, Any]:
 def _own(value: Any) -> dict[str, Any]:
     """The object's dictionary, without a call of what the program wrote."""
     kind = type(value)
-    plain = kind.__dictoffset__ and kind.__getattribute__ is object.__getattribute__
+    plain = kind.__dictoffset__ and kind.__getattribute__ is _GETATTRIBUTE
     return vars(value) if plain else {}
 
 
