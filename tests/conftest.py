@@ -10,6 +10,7 @@ each failure.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -105,4 +106,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
+    gc.disable()
     import_tests(session.config)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    # What is collected stays to the end: looking through it takes 80 ms each time.
+    gc.freeze()
+    gc.enable()

@@ -8,16 +8,16 @@ A table is wrong if one of its verdicts is.
 from __future__ import annotations
 
 import math
-import os
 from random import Random
 
 import pytest
 
+from helpers.length import length
 from nvspan.answers.compare import _verdict
 from nvspan.recording.differences import differences
 
 ROWS, SURE, THRESHOLD = 30, 0.95, 0.05
-TABLES = 1000 if os.environ.get("NVSPAN_SLOW") else 150
+TABLES = length(1000, 60)
 # The share of drift that all rows have in common, and whether rows drift by unequal amounts.
 MIXTURES = [(0.0, False), (0.5, False), (1.0, False), (0.0, True), (0.5, True)]
 

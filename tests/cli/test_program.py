@@ -70,9 +70,9 @@ def folder(tmp_path):
     ids=lambda arguments: "_".join(arguments)[:40].replace("\n", "_").replace("/", "."),
 )  # fmt: skip
 @pytest.mark.parametrize("flags", [(), ("-I", "-X", "dev"), ("-O", "-W", "ignore", "-B")], ids=str)
-def test_what_a_program_finds(way, folder, arguments, flags):
+def test_what_a_program_finds(folder, arguments, flags):
     stdin = SHOW if arguments[0] == "-" else "some input\n"
-    done = assert_same(way, arguments, flags=flags, cwd=folder, stdin=stdin)
+    done = assert_same(None, arguments, flags=flags, cwd=folder, stdin=stdin)
     if "-I" not in flags or (arguments[0] != "-m" and not arguments[0].startswith("-mp")):
         assert done.returncode == 0
         assert "exit" in done.stdout or arguments == ["./trace"]

@@ -22,6 +22,7 @@ from helpers import compile as compiling
 from helpers.traced import Traced, run_plain, run_traced
 
 TESTS = Path(__file__).resolve().parent.parent
+PYTHONPATH = os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH", "")]))
 FAKE = TESTS / "device" / "fake_libcuda"
 REAL = os.environ.get("NVSPAN_TEST_GPU") == "1"
 
@@ -61,8 +62,7 @@ def _real_problem() -> str:
 
 
 def environment(extra: Mapping[str, str | None] | None = None) -> dict[str, str | None]:
-    paths = [str(TESTS), os.environ.get("PYTHONPATH", "")]
-    made: dict[str, str | None] = {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    made: dict[str, str | None] = {"PYTHONPATH": PYTHONPATH}
     if REAL:
         if problem := _real_problem():
             pytest.skip(problem)

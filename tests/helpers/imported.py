@@ -23,7 +23,12 @@ def import_tests(config: pytest.Config) -> None:
         return
     root = config.rootpath
     folders = [Path(config.invocation_params.dir, argument) for argument in config.args]
-    found = {file for folder in folders for file in folder.rglob("test_*.py")}
+    left_out = [root / name for name in config.getini("norecursedirs")]
+    found = {
+        file for folder in folders for file in folder.rglob("test_*.py")
+        if not any(file.is_relative_to(away) and not folder.is_relative_to(away)
+                   for away in left_out)
+    }  # fmt: skip
     files = sorted(file for file in found if file.is_relative_to(root))
     first = int(worker["workerid"].removeprefix("gw")) * len(files) // worker["workercount"]
     sys.path.append(str(root))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import nvspan
 from helpers.lines import next_line
+from helpers.live import essential
 from helpers.traced import LIBRARY, clean_environment
 from nvspan import launch, recorder
 
@@ -59,12 +60,13 @@ def started_job(folder, program, *arguments, mode="armed"):
 
 def settled(folder, seconds=30.0):
     """Looks until the others have met: a look in between cannot tell, or finds that all move. Two
-    looks say the same then: the first may still have seen the rank get there."""
+    looks say the same then, but for times: the first may still have seen the rank get there."""
     end = time.monotonic() + seconds
     before = None
     while True:
         look = nvspan.where(folder, interval=0.2)
-        said = look.verdict.text if look.verdict.kind in ("held back", "halted") else None
+        known = look.verdict.kind in ("held back", "halted")
+        said = essential(look.verdict.text, {}) if known else None
         if (said is not None and said == before) or time.monotonic() > end:
             return look
         before = said

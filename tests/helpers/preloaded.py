@@ -14,9 +14,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 SERVER = Path(__file__).with_name("preloaded_server.py")
 # What an interpreter or a library reads of its environment when it is loaded.
@@ -24,8 +27,12 @@ _AT_START = (
     "ASAN_", "COVERAGE", "CUDA", "GLIBC", "KMP_", "LANG", "LC_", "LD_", "MALLOC", "MKL_", "OMP_",
     "OPENBLAS_", "PYTHON", "TORCH", "TZ", "UBSAN_",
 )  # fmt: skip
-# Inductor sets the first in whatever process compiles; `nvspan ncu` reads the others.
-_WHEN_USED = {"TORCHINDUCTOR_CACHE_DIR", "NVSPAN_LIBCUDA", "NVSPAN_NCU"}
+# Inductor sets the first in whatever process compiles; the first annotation reads the next two,
+# device ranges and `nvspan ncu` the others.
+_WHEN_USED = {
+    "TORCHINDUCTOR_CACHE_DIR", "NVTX_INJECTION64_PATH", "NVSPAN_TRACE", "NVSPAN_LIBCUDA",
+    "NVSPAN_NCU",
+}  # fmt: skip
 _OURS = ("NVSPAN_", "NVTX_")
 _WITH_NUMPY = ("numpy", "nvtx")  # that nvtx imports NumPy
 _servers: list[Server] = []
@@ -119,14 +126,23 @@ def server(*modules: str, environment: Mapping[str, str] = os.environ) -> Server
     return _made[modules]
 
 
-@contextlib.contextmanager
-def preloaded(*modules: str) -> Iterator[None]:
-    """What `helpers.traced` runs within it has imported `modules`, if it imports the first."""
-    _servers.append(server(*modules))
-    try:
+def preloaded(*modules: str, environment: Mapping[str, str] = os.environ) -> Any:
+    """A fixture: what `helpers.traced` runs has imported `modules`, if it imports the first.
+
+    Not in a module of tests that says FRESH = True: there the order of imports matters, or what is
+    found in a new process.
+    """
+
+    @pytest.fixture(scope="module", autouse=True)
+    def imported(request: pytest.FixtureRequest) -> Iterator[None]:
+        if find_spec(modules[0]) is None or getattr(request.module, "FRESH", False):
+            yield
+            return
+        _servers.append(server(*modules, environment=environment))
         yield
-    finally:
         _servers.pop()
+
+    return imported
 
 
 def _has_numpy() -> bool:
@@ -138,22 +154,28 @@ def _imports(program: str, module: str) -> bool:
 
 
 def run(
-    command: list[str], environment: Mapping[str, str], timeout: float, given: bytes | None
-) -> subprocess.CompletedProcess[bytes]:
+    command: list[str], environment: Mapping[str, str], timeout: float, given: bytes | None,
+    preexec_fn: Callable[[], object] | None = None,
+) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
     """The command, in a process that has imported what is preloaded if its program imports that.
 
-    NumPy is, where it is installed.
+    NumPy is, where it is installed. What runs before a command needs a new process.
     """
-    if command[0] == sys.executable and (command[1] == "-c" or not command[1].startswith("-")):
+    if (
+        preexec_fn is None
+        and command[0] == sys.executable
+        and (command[1] == "-c" or not command[1].startswith("-"))
+    ):
         code = command[2] if command[1] == "-c" else Path(command[1]).read_text(encoding="utf-8")
         asked = _servers[-1] if _servers else None
-        if asked is None and any(_imports(code, name) for name in _WITH_NUMPY) and _has_numpy():
-            asked = server("numpy", environment=environment)
-        elif asked is not None and not _imports(code, asked.modules[0]):
+        if asked is not None and not _imports(code, asked.modules[0]):
             asked = None
+        with_numpy = any(_imports(code, name) for name in _WITH_NUMPY) and _has_numpy()
+        if with_numpy and (asked is None or asked.modules[0] == "nvspan"):
+            asked = server("numpy", environment=environment)
         if asked is not None and asked.starts_as(environment):
             return asked.run(command[1:], environment, timeout, given)
     return subprocess.run(
         command, env=environment, capture_output=True, timeout=timeout, check=False,
-        input=given, stdin=subprocess.DEVNULL if given is None else None,
+        input=given, stdin=subprocess.DEVNULL if given is None else None, preexec_fn=preexec_fn,
     )  # fmt: skip

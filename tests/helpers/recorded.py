@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import nvspan
+from helpers import preloaded
 from helpers.traced import CALLS, LIBRARY, change, clean_environment
 from nvspan import launch, recorder
 
@@ -54,10 +54,7 @@ def record_command(
             path, mode, domains, min_duration, 1, names
         )
         change(environment, env)
-        done = subprocess.run(
-            command, env=environment, capture_output=True, timeout=timeout, check=False,
-            stdin=subprocess.DEVNULL, preexec_fn=preexec_fn,
-        )  # fmt: skip
+        done = preloaded.run(command, environment, timeout, None, preexec_fn)
         files = recorder.recording_files(path, 1)
         recording = nvspan.read(*files) if files else None
     if check:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -114,3 +115,13 @@ def test_workers_for_a_suite_that_waits(request, monkeypatch):
     assert ask(config=request.config) == min(3 * cores, cores + 4)
     monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "77")
     assert ask(config=request.config) == 77
+
+
+def test_what_a_plain_run_leaves_out_runs_in_lint():
+    project = (TESTS.parent / "pyproject.toml").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^norecursedirs = .*", project, re.MULTILINE)
+    left_out = re.findall(r'"(tests/\w+)"', line)
+    assert left_out == ["tests/layout", "tests/typing"]
+    lint = (TESTS.parent / ".ci" / "lint.sh").read_text(encoding="utf-8")
+    (linted,) = re.findall("^run_tests .*", lint, re.MULTILINE)
+    assert set(left_out) < set(linted.split())

@@ -7,17 +7,16 @@ from __future__ import annotations
 import functools
 import os
 import random
-import signal
 import sys
 import threading
 from concurrent import futures
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import nvspan
+from helpers.dying import die_of, die_once
 from helpers.job import RANGES_OF_A_STEP, write_job, write_rank
 from helpers.packages import needs
 from helpers.traced import python
@@ -126,20 +125,6 @@ def test_an_executor_is_one(job):
         nvspan.read_many(job, 3)
     with pytest.raises(ValueError, match="executor must be 'threads', 'processes' or an object"):
         nvspan.read_many(job, "fibers")
-
-
-def die_once(files, flag):
-    """Work whose first worker is killed, as by the kernel where memory ends."""
-    if not os.path.exists(flag):
-        Path(flag).touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return list(files)
-
-
-def die_of(files, bad):
-    if bad in files:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return list(files)
 
 
 def run_all(work, names):

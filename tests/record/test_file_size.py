@@ -15,6 +15,7 @@ from helpers.recorded import record_command
 from helpers.traced import needs_library
 
 pytestmark = needs_library
+FRESH = True  # a recording holds the command of its process
 
 CHILDREN = """
 import os, signal, sys

@@ -16,6 +16,7 @@ from answers.key.truth import RECORDINGS, make, problems, wording
 from helpers.length import length
 
 SEEDS = length(range(1, 9), range(1, 2))  # besides 0
+OTHERWISE = length(list(RECORDINGS), list(RECORDINGS)[::4])  # those that have other seeds
 MAX_WRONG = 0.02  # of the recordings with other seeds, whose noise may look like what it is not
 
 
@@ -48,6 +49,6 @@ def test_a_program_of_any_shape_has_a_headline(tmp_path):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_other_noise_changes_few_answers(seed, tmp_path):
-    answers = [wrong(name, seed, tmp_path / "key.nvspan") for name in RECORDINGS]
+    answers = [wrong(name, seed, tmp_path / "key.nvspan") for name in OTHERWISE]
     misses = ["\n".join(lines) for lines in answers if lines]
     assert len(misses) <= MAX_WRONG * len(answers), "\n\n".join(misses)
