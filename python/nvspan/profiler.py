@@ -38,7 +38,8 @@ class Profile:
     """Makes every Python call a range, in all threads, from `enable` to `disable`.
 
     The ranges are in the domain "nvtx.py", at level 1, and are closed whatever ends the call. A
-    generator or coroutine has a range for each stretch that it runs. Calls that are open when the
+    generator or coroutine has a range for each stretch that it runs, whose category says whether it
+    begins a call or resumes one, and whose payload which. Calls that are open when the
     profile is enabled are not shown; those that are open when it is disabled are closed, in the
     calling thread at once and in the others as soon as they call or return from something.
 

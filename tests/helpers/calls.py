@@ -15,7 +15,7 @@ def shown(events: Iterable[dict[str, Any]]) -> str:
     stack: list[str] = []
     words: list[str] = []
     for line in plain(events):
-        kind, _, name = line.split(" depth=")[0].split(" ", 2)
+        kind, _, name = line.split(" depth=")[0].split(" category=")[0].split(" ", 2)
         name = name.strip("'")
         if kind == "push":
             if words and words[-1] == "(":

@@ -13,7 +13,7 @@ import pytest
 import nvspan
 from helpers.recorded import record_command
 from nvspan import _reader, writer
-from nvspan.report import tree
+from nvspan.report import render, tree
 from nvspan.report.summary import Summary, call_tree
 
 
@@ -53,6 +53,7 @@ def test_overlapping_requests_count_their_time_once(tmp_path):
         "request": (8000, 2300, 2300 / 2500),
         "server": (2500, 2500, 1.0),
     }
+    assert "open" not in render.plain(Summary(recording))
 
 
 def test_requests_with_pauses_and_within_one_another(tmp_path):
@@ -158,8 +159,15 @@ def test_statistics_without_events_have_no_share_of_spans(tmp_path):
         "    for i in range(3): nvspan.end_range(nvspan.start_range('span'))\n"
     )
     made = record_command([sys.executable, "-c", code], mode="stats", folder=tmp_path)
-    rows = {row.name: row for row in Summary(made.recording).rows}
+    summary = Summary(made.recording)
+    rows = {row.name: row for row in summary.rows}
     assert (rows["span"].covered, rows["span"].share) == (None, None)
+    assert rows["span"].mean_open == rows["span"].total / summary.wall
+    assert rows["nested"].mean_open is None
+    assert f"{rows['span'].mean_open:.3g} open" in render.plain(summary)
+    assert summary.share_note().endswith(
+        "; of spans, which may overlap, how many were open on average"
+    )
     assert rows["nested"].covered == rows["nested"].total
     assert 0 < rows["nested"].share <= 1
 

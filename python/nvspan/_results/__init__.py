@@ -44,6 +44,8 @@ class CallNode(RangeName):
     lane: str | None  #: the stream of a device's ranges
     calls: int  #: ranges that ended
     unclosed: int  #: ranges that did not end
+    resumptions: int | None  #: of a generator or coroutine in a profile: how often it went on
+    awaited: int | None  #: the time before these, since it was suspended
     total: int  #: their durations; nested ones count once
     covered: int  #: time in which one was open, thread by thread
     lane_covered: int | None  #: time in which any range of the stream was open
@@ -60,6 +62,8 @@ class StatsRow(RangeName):
 
     calls: int  #: ranges that ended
     unclosed: int  #: ranges that did not end
+    resumptions: int | None  #: of a generator or coroutine in a profile: how often it went on
+    awaited: float | None  #: the time before these, since it was suspended; None: unknown
     total: float  #: their durations, over all threads or streams; nested ones count once
     covered: float | None  #: time in which one was open, over all threads or devices; None: unknown
     self: float  #: time in which it was the innermost
@@ -221,6 +225,7 @@ class FoundSteps(Result):
     has_work: bool  #: whether the recording has work of a GPU
     of_device_ranges: bool  #: whether device ranges stand for it, as no kernel was recorded
     outside: int  #: pieces of work that no step launched
+    unshared: int  #: pieces of work that one of several steps launched, and nothing tells which
     by_run_time: int  #: pieces of work that belong to the step during which they began
     unclosed: int  #: steps that did not end, or ended in another thread
     devices_left: int  #: devices that `idle` is not about

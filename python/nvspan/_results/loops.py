@@ -145,7 +145,7 @@ class LoopSelf(Result):
     name: str  #: of the group
     domain: str | None  #: of its first name
     group: int  #: its number
-    calls: int  #: how many ranges, on all threads
+    calls: int  #: on all threads
     self: int  #: the time
 
 

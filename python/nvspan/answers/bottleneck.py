@@ -49,6 +49,10 @@ def find_bottleneck(found: Steps) -> Bottleneck:
             "cannot tell what the GPU did: no work of one was recorded "
             "(device=True records it, and so does nsys)"
         )
+    if not found.has_idle:
+        return Bottleneck(
+            f"the GPU works for {duration(found.typical.busy)} of a typical {found.choice.unit}"
+        )
     whole = found.typical.duration
     idle = sum(found.typical.idle.values())
     part = idle / whole if whole else 0.0

@@ -252,8 +252,9 @@ def _steps(
 def _of_steps(all_steps: Sequence[Steps]) -> Iterator[tuple[str, str | None, str]]:
     """The rows that steps have: which time, of which phase, and how it is called."""
     has_work = any(steps.has_work for steps in all_steps)
+    has_idle = any(steps.has_idle for steps in all_steps)
     phases = dict.fromkeys(phase for steps in all_steps for phase in steps.phases if phase != OTHER)
-    for kind, mark in _TIMES if has_work else _TIMES[:1]:
+    for kind, mark in _TIMES[: 1 + has_work + has_idle]:
         waiting = [WAITING] if kind == "idle" else []
         for name in (None, *phases, OTHER, *waiting):
             yield kind, name, f"{'step' if name is None else name}{mark}"

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 
+from nvspan._results import StatsRow
 from nvspan._results.loops import LoopSelf
 from nvspan.answers.finding import Finding
 from nvspan.answers.parts import STEP, Parts
@@ -128,12 +129,20 @@ def _odd_siblings(parts: Parts, path: list[int], unit: str, per_run: float) -> I
             )
 
 
-def self_finding(parts: Parts, largest: LoopSelf, loop: Loop) -> Iterator[Finding]:
+def self_finding(
+    parts: Parts, largest: LoopSelf, loop: Loop, rows: Iterable[StatsRow]
+) -> Iterator[Finding]:
     """The function or range with the largest self time, where a run has no steps."""
     spent, run = largest.self, max(loop.span, 1)
     path = [parts.name(index) for index in parts.largest_path()]
     if spent >= UNNAMED * run:
-        evidence = [f"{duration(spent)} of self time in {counted(largest.calls, 'call')}"]
+        said = f"{duration(spent)} of self time in {counted(largest.calls, 'call')}"
+        for row in rows:
+            is_row = (row.domain, row.name) == (largest.domain, largest.name)
+            if is_row and row.resumptions:
+                said += f", resumed {counted(row.resumptions, 'time')}"
+                said += f" after {duration(row.awaited or 0)} suspended"
+        evidence = [said]
         if len(path) > 1 and path[-1] == largest.name:
             evidence.append(f"called in {path_text(path[:-1])}")
         name = quoted(largest.name)

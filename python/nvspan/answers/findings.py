@@ -185,7 +185,7 @@ class Analysis:
         yield from waits
         largest = next(iter(loop.self_times), None)
         if largest is not None and largest.name not in explained:
-            yield from self_finding(parts, largest, loop)
+            yield from self_finding(parts, largest, loop, self.stats.rows)
             explained.add(largest.name)
         yield from dominant_findings(parts, "run", min(parts.tree.total / run, 1.0), explained)
 

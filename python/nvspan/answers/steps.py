@@ -48,6 +48,11 @@ def notes(found: Steps) -> list[str]:
         said.append(f"{counted(found.unclosed, 'step')} did not end in the thread that began it")
     if found.outside:
         said.append(f"no step launched {counted(found.outside, 'piece')} of the GPU's work")
+    if found.unshared:
+        said.append(
+            f"{counted(found.unshared, 'piece')} of the GPU's work are in no {found.choice.unit}: "
+            f"several were open, and the ranges of the launching thread do not tell whose it was"
+        )
     if found.by_run_time:
         said.append(
             f"of {counted(found.by_run_time, 'piece')} of the GPU's work the launch is not known "
@@ -78,25 +83,29 @@ def heading(found: Steps) -> str:
     )
 
 
+def _gpu_heads(found: Steps) -> list[str]:
+    return ["GPU", "GPU idle"][: found.has_work + found.has_idle]
+
+
+def _gpu_cells(found: Steps, busy: float, idle: float) -> list[str]:
+    return [duration(busy), duration(idle)][: found.has_work + found.has_idle]
+
+
 def typical_table(found: Steps) -> tuple[list[str], list[list[str]]]:
     """The typical step by its phases: headings and rows."""
     typical = found.typical
     whole = typical.duration
-    heads = ["phase", "CPU", "share"]
-    if found.has_work:
-        heads += ["GPU", "GPU idle"]
+    heads = ["phase", "CPU", "share", *_gpu_heads(found)]
     cells = []
     for phase in found.phases:
         row = [text.printable(phase), duration(typical.cpu[phase]),
                share(typical.cpu[phase], whole)]  # fmt: skip
-        if found.has_work:
-            row += [duration(typical.gpu[phase]), duration(typical.idle[phase])]
+        row += _gpu_cells(found, typical.gpu[phase], typical.idle[phase])
         cells.append(row)
-    if found.has_work and typical.idle[WAITING]:
+    if found.has_idle and typical.idle[WAITING]:
         cells.append([f"({WAITING})", "", "", "", duration(typical.idle[WAITING])])
     last = ["step", duration(whole), share(whole, whole)]
-    if found.has_work:
-        last += [duration(typical.busy), duration(sum(typical.idle.values()))]
+    last += _gpu_cells(found, typical.busy, sum(typical.idle.values()))
     cells.append(last)
     return heads, cells
 
@@ -122,16 +131,13 @@ def _odd_table(
 
 
 def _all_table(found: Steps, top: int | None) -> tuple[list[str], list[list[str]], int]:
-    heads = ["step", "state", "CPU", *map(text.printable, found.phases)]
-    if found.has_work:
-        heads += ["GPU", "GPU idle"]
+    heads = ["step", "state", "CPU", *map(text.printable, found.phases), *_gpu_heads(found)]
     cells = []
     rows = found.rows()
     for row in rows[:top]:
         line = [_step_name(row), row["state"], duration(row["duration"])]
         line += [duration(row["cpu"][phase]) for phase in found.phases]
-        if found.has_work:
-            line += [duration(row["busy"]), duration(sum(row["idle"].values()))]
+        line += _gpu_cells(found, row["busy"], sum(row["idle"].values()))
         cells.append(line)
     return heads, cells, len(rows) - len(cells)
 
@@ -171,7 +177,8 @@ def as_json(found: Steps, top: int | None = None) -> str:
         "step": found.step, "choice": choice_fields(found.choice), "phases": found.phases,
         "typical": found.typical.as_dict(),
         "limit": find_bottleneck(found).fields(), "notes": notes(found), "has_work": found.has_work,
-        "outside": found.outside, "by_run_time": found.by_run_time, "unclosed": found.unclosed,
+        "outside": found.outside, "unshared": found.unshared, "by_run_time": found.by_run_time,
+        "unclosed": found.unclosed,
         "steps": found.rows()[:top],
     }, indent=1)  # fmt: skip
 
@@ -182,6 +189,6 @@ def csv(found: Steps, top: int | None = None, escape_formulas: bool = False) -> 
     columns = ["index", "process", "thread", "number", "state", "start", "duration"]
     if found.has_work:
         columns += ["busy", "ops", "ahead", "behind", "waits", "wait_calls"]
-    kinds = ("cpu.", "gpu.", "idle.") if found.has_work else ("cpu.",)
+    kinds = ("cpu.", "gpu.", "idle.")[: 1 + found.has_work + found.has_idle]
     columns += [name for name in found.names if name.startswith(kinds)]
     return as_csv(rows, columns if rows else ["index", "duration"], escape_formulas)

@@ -99,7 +99,8 @@ class Steps(Frame):
     steps all are typical.
 
     Steps that overlap, as the requests of a server do, have the parts directly within them as
-    phases; the GPU's work is not shared out among them.
+    phases. Work of the GPU is the step's that alone is open on the launching thread, or has a range
+    open there. `idle` is 0: what one step leaves idle, another may use.
 
     Attributes:
         step: what steps are called, ``domain:name``.
@@ -111,7 +112,10 @@ class Steps(Frame):
         has_work: whether the recording has work of a GPU.
         of_device_ranges: whether device ranges stand for it, as no kernel was recorded: they last
             from their first kernel to their last, also while the GPU has nothing to do in between.
+        has_idle: whether `idle` is known: not where steps overlap.
         outside: pieces of work that no step launched.
+        unshared: pieces of work that one of several steps launched, and nothing tells which: they
+            are in none.
         by_run_time: pieces of work whose launch is not known, as of a CUDA graph's replay: they
             belong to the step during which they began.
         unclosed: steps that did not end, or ended in another thread.
@@ -139,10 +143,13 @@ class Steps(Frame):
         is_cycle = bool(choice.members)
         is_marked = bool(loop.groups[min(loop.step_groups)].traits & MARKED)
         needs_scan = groups or waiting or is_cycle or is_marked or loop.loops.has_device_ranges
-        if loop.steps.is_floating or not needs_scan:
+        has_parts_alone = loop.steps.is_floating or not needs_scan
+        if has_parts_alone:
             parts = _phase_parts(loop, groups if phases else ())
             self.phases: list[str] = [*parts, OTHER]
-            found = loop.steps.found_by_parts(list(parts.values()), [*self.phases, WAITING])
+            found = loop.steps.found_by_parts(
+                list(parts.values()), [*self.phases, WAITING], CALL_DOMAIN, list(WORK_DOMAINS)
+            )
         else:
             direct = not groups and not is_cycle
             if not groups:
@@ -159,7 +166,9 @@ class Steps(Frame):
             )
         self.has_work = found.has_work
         self.of_device_ranges = found.of_device_ranges
+        self.has_idle = found.has_work and not has_parts_alone
         self.outside = found.outside
+        self.unshared = found.unshared
         self.by_run_time = found.by_run_time
         self.unclosed = loop.unclosed_steps
         self.other_devices = found.devices_left

@@ -21,6 +21,7 @@ class Row(StatsRow):
     label: str  #: the range as shown
     group: str  #: the group as shown
     share: float | None  #: of the wall time in its threads or devices; None: not known
+    mean_open: float | None  #: how many were open on average; None: `share` is known
     overhead_share: float  #: the recorder's part of `total`, 0 to 1
     self: float | None  # type: ignore[assignment]  #: None: start/end ranges do not nest
     gpu_calls: int | None  #: device ranges of the name

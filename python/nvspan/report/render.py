@@ -13,6 +13,7 @@ from nvspan.report import device_join, text
 from nvspan.report.device_join import Row
 from nvspan.report.narrow import fitted
 from nvspan.report.summary import KEPT_OUT, OVERHEAD_LIMIT, TIMES, Summary
+from nvspan.report.tree import RESUMED
 
 FORMATS = ("table", "csv", "json", "markdown")
 _LACKING = ("lost", "gaps", "overwritten", "orphans", "others")
@@ -31,6 +32,7 @@ _DISPENSABLE = (
             "typical",
             "gpu_calls",
             "warm-up",
+            *RESUMED,
         )
     ),
 )
@@ -38,7 +40,8 @@ _DISPENSABLE = (
 
 def headings(summary: Summary) -> list[str]:
     """The columns that a summary has something for."""
-    columns = ["calls", *TIMES, "share", "threads"]
+    resumed = RESUMED if summary.has_resumptions else ()
+    columns = ["calls", *resumed, *TIMES, "share", "threads"]
     if summary.gpu:
         columns += device_join.SHOWN
     if any(row.warmup for row in summary.rows):
@@ -60,12 +63,16 @@ def _cell(row: Row, column: str, by: str) -> str:
     if row.kind == "device" and by not in device_join.GROUPS:
         return ""
     if column == "share":
-        return percent(row.share)
+        return percent(row.share) if row.mean_open is None else f"{row.mean_open:.3g} open"
     if column == "warm-up":
         return f"{row.warmup} in {duration(row.warmup_total)}" if row.warmup else ""
     if column == "overhead":
         part = row.overhead_share
         return f"! {percent(min(part, 1))}" if part > OVERHEAD_LIMIT else ""
+    if column == "resumptions":
+        return "" if row.resumptions is None else str(row.resumptions)
+    if column == "awaited":
+        return time_cell(row.awaited) if row.resumptions else ""
     if column in TIMES:
         return time_cell(getattr(row, column) if row.calls else None)
     return str(getattr(row, column))
@@ -116,8 +123,9 @@ def raw_columns(summary: Summary) -> list[str]:
     """The keys of `raw_rows`."""
     group = [] if summary.by == "name" else [summary.by]
     gpu = device_join.NUMBERS if summary.gpu else ()
+    resumed = RESUMED if summary.has_resumptions else ()
     return [
-        *("domain", "name", "kind", "backward", *group, "calls", "unclosed", *TIMES),
+        *("domain", "name", "kind", "backward", *group, "calls", "unclosed", *resumed, *TIMES),
         *("share", "threads", "overhead", "overhead_share", *KEPT_OUT, *gpu),
     ]
 

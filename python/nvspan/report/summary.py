@@ -21,10 +21,20 @@ from nvspan.recording.time_text import duration
 from nvspan.report import device_join
 from nvspan.report.device_join import Row
 from nvspan.report.text import printable, range_label
+from nvspan.report.tree import RESUMED
 
 TIMES = ("total", "self", "p50", "typical", "p90", "p99", "max", "min", "mean", "std")
 KEPT_OUT = ("outliers", "outlier_total", "warmup", "warmup_total")
-NUMBERS = ("calls", *TIMES, "share", "threads", "overhead", *KEPT_OUT, *device_join.NUMBERS)
+NUMBERS = (
+    "calls",
+    *RESUMED,
+    *TIMES,
+    "share",
+    "threads",
+    "overhead",
+    *KEPT_OUT,
+    *device_join.NUMBERS,
+)
 COLUMNS = ("name", "first", *NUMBERS)  # by which rows are sorted
 GROUPS = ("name", "thread", "process", "rank", "category", "payload", *device_join.GROUPS)
 OVERHEAD_LIMIT = 0.1
@@ -32,6 +42,11 @@ LOSSES = ("lost", "overwritten")  # their windows follow them
 TYPICAL_NOTE = (
     "typical: mean without outliers, calls longer than 3 p50, 2 p75 and 10 us; warm-up: those of "
     "them among the first 16 calls of a thread"
+)
+
+RESUMED_NOTE = (
+    "resumptions: how often a generator or coroutine went on; awaited: the time before that, since "
+    "it was suspended, which no other column has; a call is all of its stretches together"
 )
 
 
@@ -52,6 +67,7 @@ class Summary:
         gpu: whether there are device ranges; then each row has their numbers beside those of the
             CPU, see `device_join.beside`. Grouped by device or stream the rows are of device
             ranges.
+        has_resumptions: whether there are generators or coroutines of a profile.
         is_profile: whether most rows are of a profile; then they are sorted by self time.
         wall: the ns from the first range's begin to the last one's end, whatever their names. Of
             files of mode "stats" how long they were recorded; 0 where nothing says it.
@@ -93,6 +109,7 @@ class Summary:
                 self.sort("total")
         if self.is_profile:
             self.sort("self")
+        self.has_resumptions = any(row.resumptions is not None for row in self.rows)
         self.count = len(self.rows) + len(stats.rows) - len(first)
         self.problems = recording.problems
         self.notes = self._notes(recording, live)
@@ -122,7 +139,7 @@ class Summary:
 
         def value(row: StatsRow) -> float:
             nests = sort != "self" or row.kind != "start_end"
-            return getattr(row, sort) if nests else 0
+            return getattr(row, sort) or 0 if nests else 0
 
         return nlargest(most, rows, key=value)
 
@@ -137,6 +154,7 @@ class Summary:
             share=None
             if row.covered is None or not self.wall
             else row.covered / (self.wall * lanes),
+            mean_open=row.total / self.wall if row.covered is None and self.wall else None,
             overhead_share=row.overhead / row.total if row.total else 0.0,
             self=None if row.kind == "start_end" else row.self,
         )
@@ -191,6 +209,8 @@ class Summary:
         lines = [self.share_note()] if self.rows else []
         if any(row.outliers for row in self.rows):
             lines.append(TYPICAL_NOTE)
+        if self.has_resumptions:
+            lines.append(RESUMED_NOTE)
         if self.flagged():
             lines.append(self.overhead_note())
         if self.counted:
@@ -209,7 +229,10 @@ class Summary:
         if self.by in device_join.GROUPS:
             each = "GPU"
         what = "in which they were recorded" if self.counted else "from first to last range"
-        return f"share: of the {duration(self.wall)} {what}, in each {each} that the row ran in"
+        note = f"share: of the {duration(self.wall)} {what}, in each {each} that the row ran in"
+        if any(row.mean_open is not None for row in self.rows):
+            note += "; of spans, which may overlap, how many were open on average"
+        return note
 
     def flagged(self) -> bool:
         """Whether a row is more than a tenth recorder overhead."""

@@ -176,6 +176,56 @@ bool name_event(ProfileCode& known, const PyCodeObject* code, bool linenos) {
   return have;
 }
 
+int resume_opcode = -1;  // RESUME, with which a function's body begins: not before CPython 3.11
+
+int first_offset(PyCodeObject* code) noexcept {
+#if PY_VERSION_HEX >= 0x030B0000
+  py_ref bytes = py_ref::steal(PyCode_GetCode(code));
+  if (!bytes) PyErr_Clear();
+  const Py_ssize_t size = bytes ? PyBytes_GET_SIZE(bytes.get()) : 0;
+  for (Py_ssize_t at = 0; at < size; at += 2) {
+    const char* const instruction = PyBytes_AS_STRING(bytes.get()) + at;
+    if (static_cast<unsigned char>(*instruction) == resume_opcode) return static_cast<int>(at);
+  }
+#else
+  (void)code;
+#endif
+  return -1;
+}
+
+// Its number; -1 where there is none.
+int find_resume_opcode() noexcept {
+  py_ref module = py_ref::steal(PyImport_ImportModule("opcode"));
+  py_ref numbers = py_ref::steal(module ? PyObject_GetAttrString(module.get(), "opmap") : nullptr);
+  py_ref number =
+      py_ref::steal(numbers ? PyMapping_GetItemString(numbers.get(), "RESUME") : nullptr);
+  const long found = number ? PyLong_AsLong(number.get()) : -1;
+  PyErr_Clear();
+  return static_cast<int>(found);
+}
+
+void name_stretches(ProfileCode& known, PyCodeObject* code) noexcept {
+  const int flags = code->co_flags;
+  const char* kind = flags & CO_COROUTINE         ? "coroutine"
+                     : flags & CO_ASYNC_GENERATOR ? "async generator"
+                     : flags & CO_GENERATOR       ? "generator"
+                                                  : nullptr;
+  if (!kind || known.call_category != 0) return;
+  auto* domain = reinterpret_cast<DomainObject*>(profile_domain());
+  const py_ref names[] = {py_ref::steal(PyUnicode_FromString(kind)),
+                          py_ref::steal(PyUnicode_FromFormat("%s resumed", kind))};
+  uint32_t ids[] = {0, 0};
+  for (int i = 0; i < 2; ++i) {
+    if (!names[i] || category_id_from_object(domain, names[i].get(), ids[i]) < 0) {
+      PyErr_Clear();
+      return;
+    }
+  }
+  known.first_offset = first_offset(code);
+  known.resumed_category = ids[1];
+  known.call_category = ids[0];
+}
+
 void forget_code(void* extra) noexcept {
   auto* known = static_cast<ProfileCode*>(extra);
   if (!known) return;
@@ -243,6 +293,7 @@ ProfileCode* detail::judge_profile_code(PyObject* code, uint64_t session) noexce
   bool wanted = false;
   try {
     wanted = is_wanted(object) && name_event(*known, object, profile_state.settings.linenos);
+    if (wanted) name_stretches(*known, object);
   } catch (const std::bad_alloc&) {
     wanted = false;
   }
@@ -284,6 +335,7 @@ int profile_codes_prepare() {
   if (!name) return -1;
   state().profile.domain = domain_from_object(name.get());
   if (!state().profile.domain) return -1;
+  resume_opcode = find_resume_opcode();
   detail::profile_code_index = request_code_extra_index(forget_code);
   if (detail::profile_code_index >= 0) return 0;
   PyErr_SetString(PyExc_RuntimeError,

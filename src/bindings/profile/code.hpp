@@ -14,6 +14,7 @@
 
 #include "bindings/support/py.hpp"
 #include "bindings/event/event_fields.hpp"
+#include "bindings/profile/threads.hpp"
 
 namespace nvspan::bindings {
 
@@ -47,11 +48,23 @@ struct ProfileCode {
   EventFields with_line;
   bool have_named = false;
   bool have_line = false;
+  // Of a generator or coroutine; 0: of another function. By category the recording's reader knows
+  // the stretches in which it runs: src/reader/file/resolve.cpp.
+  uint32_t call_category = 0;
+  uint32_t resumed_category = 0;
+  int first_offset = -1;  // bytes: of its first instruction after that which makes the object
 
   bool judged(uint64_t session) const noexcept {
     return verdict.load(std::memory_order_acquire) >> 1 == session;
   }
   bool wanted() const noexcept { return verdict.load(std::memory_order_relaxed) & 1; }
+
+  // Of the frame that runs, whose latest instruction is at `offset`.
+  ProfileStretch stretch(uintptr_t frame, int offset) const noexcept {
+    if (call_category == 0) return {};
+    const bool begins = offset <= first_offset;
+    return {begins ? call_category : resumed_category, begins, profile_call(frame)};
+  }
 };
 
 #if PY_VERSION_HEX >= 0x030C0000

@@ -44,6 +44,14 @@ int call_previous(Hook* hook, PyFrameObject* frame, int what, PyObject* argument
   return hook->previous ? hook->previous(hook->previous_argument, frame, what, argument) : 0;
 }
 
+int last_offset(PyFrameObject* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030B0000
+  return PyFrame_GetLasti(frame);
+#else
+  return frame->f_lasti;
+#endif
+}
+
 void record(ProfileThread& thread, PyFrameObject* frame, int what, PyObject* argument,
             uint64_t session) noexcept {
   const bool of_c_function =
@@ -62,9 +70,15 @@ void record(ProfileThread& thread, PyFrameObject* frame, int what, PyObject* arg
     profile_leave_any(thread, entry);
     return;
   }
-  annotate::ReadyEvent* event =
-      of_c_function ? profile_c_function_event(argument) : known->event.load();
-  if (event) profile_enter(thread, entry, *event, profile_state.settings.max_depth);
+  const uint32_t max_depth = profile_state.settings.max_depth;
+  if (!of_c_function) {
+    const ProfileStretch stretch =
+        known->call_category == 0 ? ProfileStretch{} : known->stretch(entry, last_offset(frame));
+    return profile_enter(thread, entry, *known->event.load(), max_depth, stretch);
+  }
+  if (annotate::ReadyEvent* event = profile_c_function_event(argument)) {
+    profile_enter(thread, entry, *event, max_depth);
+  }
 }
 
 // Puts back what was there before `hook` in the calling thread.

@@ -6,6 +6,7 @@
 
 #if PY_VERSION_HEX >= 0x030C0000
 
+#include <climits>
 #include <iterator>
 #include <new>
 #include <unordered_set>
@@ -105,25 +106,31 @@ struct Reported {
   }
 };
 
+// `offset`: of the latest instruction.
+void enter(ProfileThread& thread, const ProfileCode& code, int offset) noexcept {
+  const uintptr_t frame = running_frame();
+  profile_enter(thread, frame, *code.event.load(std::memory_order_acquire),
+                profile_state.settings.max_depth, code.stretch(frame, offset));
+}
+
+template <bool begins>
 PyObject* on_enter(PyObject*, PyObject* const* arguments, size_t count, PyObject*) noexcept {
   Reported reported(arguments, count, 1, true);
   if (reported.answer) return reported.answer;
   ProfileCode* code = profile_code(reported.code, reported.session);
   if (!code) return none();
   if (!code->wanted()) return mute();
-  profile_enter(*reported.thread, running_frame(), *code->event.load(std::memory_order_acquire),
-                profile_state.settings.max_depth);
+  enter(*reported.thread, *code, begins ? INT_MIN : INT_MAX);
   return none();
 }
 
 // throw() into a generator or coroutine: entered, too, but this event cannot be muted.
 PyObject* on_throw(PyObject*, PyObject* const* arguments, size_t count, PyObject*) noexcept {
-  Reported reported(arguments, count, 1, false);
+  Reported reported(arguments, count, 2, false);
   if (reported.answer) return reported.answer;
   ProfileCode* code = profile_code(reported.code, reported.session);
   if (!code || !code->wanted()) return none();
-  profile_enter(*reported.thread, running_frame(), *code->event.load(std::memory_order_acquire),
-                profile_state.settings.max_depth);
+  enter(*reported.thread, *code, static_cast<int>(PyLong_AsLong(arguments[1])));
   return none();
 }
 
@@ -182,10 +189,15 @@ struct Wanted {
   bool of_c_functions;
 };
 
-const Wanted wanted_events[] = {
-    {"PY_START", on_enter, false},  {"PY_RESUME", on_enter, false}, {"PY_THROW", on_throw, false},
-    {"PY_RETURN", on_leave, false}, {"PY_YIELD", on_leave, false},  {"PY_UNWIND", on_unwind, false},
-    {"CALL", on_call, true},        {"C_RETURN", on_c_end, true},   {"C_RAISE", on_c_end, true}};
+const Wanted wanted_events[] = {{"PY_START", on_enter<true>, false},
+                                {"PY_RESUME", on_enter<false>, false},
+                                {"PY_THROW", on_throw, false},
+                                {"PY_RETURN", on_leave, false},
+                                {"PY_YIELD", on_leave, false},
+                                {"PY_UNWIND", on_unwind, false},
+                                {"CALL", on_call, true},
+                                {"C_RETURN", on_c_end, true},
+                                {"C_RAISE", on_c_end, true}};
 
 // The value of sys.monitoring.events.<name>, or -1 with an exception set.
 int event_number(const char* name) {

@@ -28,6 +28,7 @@ int read_patterns(PyObject* patterns, std::vector<std::string>& result) {
 }
 
 int begin() {
+  profile_miss_calls();
   profile_state.session.store(++last_session, std::memory_order_release);
   if (profile_backend_begin() == 0) return 0;
   profile_state.session.store(0, std::memory_order_release);

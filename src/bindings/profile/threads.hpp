@@ -30,7 +30,15 @@ struct ProfileThread {
 constexpr uintptr_t profile_sent = 1;        // a range was opened
 constexpr uintptr_t profile_c_function = 2;  // the C function that the frame is calling
 
+// A stretch in which a generator or coroutine runs.
+struct ProfileStretch {
+  uint32_t category = 0;  // 0: of another function
+  bool begins = false;    // the call; else it resumes it
+  uint64_t call = 0;
+};
+
 namespace detail {
+inline std::atomic<uint64_t> profile_unseen_calls{0};
 inline thread_local ProfileThread* profile_thread NVSPAN_TLS_INITIAL_EXEC = nullptr;
 extern const char profile_owner;  // owner of the profile's ranges in the record of open ranges
 ProfileThread* make_profile_thread() noexcept;
@@ -44,21 +52,38 @@ inline ProfileThread* profile_thread() noexcept {
   return thread ? thread : detail::make_profile_thread();
 }
 
+// Which call of a generator or coroutine runs in `frame`. Its address alone would do, which another
+// call gets once this one ended, if each call's begin were seen.
+inline uint64_t profile_call(uintptr_t frame) noexcept {
+  constexpr uint64_t unseen = (1u << 19) - 1;
+  return uint64_t{frame} >> 3 << 19 |
+         (detail::profile_unseen_calls.load(std::memory_order_relaxed) & unseen);
+}
+inline void profile_miss_calls() noexcept {
+  detail::profile_unseen_calls.fetch_add(1, std::memory_order_relaxed);
+}
+
 // Notes that `entry` (a frame's address, perhaps with profile_c_function) was entered, and opens a
 // range for it if a tool wants it and fewer than `max_depth` others are open.
 inline void profile_enter(ProfileThread& thread, uintptr_t entry, annotate::ReadyEvent& event,
-                          uint32_t max_depth) noexcept {
+                          uint32_t max_depth, const ProfileStretch& stretch = {}) noexcept {
   const uint32_t size = thread.size.load(std::memory_order_relaxed);
   if (size == thread.capacity && !detail::grow_profile_thread(thread)) return;
   if (size < max_depth) {
     const annotate::ToolTable* tool = annotate::listening_tool();
     annotate::Outgoing out;
     if (tool && annotate::prepare(event, *tool, out)) {
+      if (stretch.category != 0) {
+        out.attributes.category = stretch.category;
+        out.attributes.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
+        out.attributes.payload.ullValue = stretch.call;
+      }
       annotate::send_push(out, *tool);
       annotate::note_push(&detail::profile_owner, event.domain, out.epoch);
       entry |= profile_sent;
     }
   }
+  if (stretch.begins && !(entry & profile_sent)) profile_miss_calls();
   thread.entries[size] = entry;
   thread.size.store(size + 1, std::memory_order_relaxed);
 }

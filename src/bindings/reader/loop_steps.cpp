@@ -10,6 +10,7 @@
 #include "bindings/reader/values/result.hpp"
 #include "reader/loops/gaps.hpp"
 #include "reader/loops/waits.hpp"
+#include "reader/steps/request_work.hpp"
 
 #include <utility>
 
@@ -199,13 +200,25 @@ py::object LoopStepsObject::found(const py::dict& roles, const py::list& phases,
 }
 
 py::object LoopStepsObject::found_by_parts(const std::vector<std::size_t>& parts,
-                                           const py::list& phases) {
+                                           const py::list& phases, const std::string& call_domain,
+                                           const std::vector<std::string>& work_domains) {
   const reader::LoopTree& tree = built();
+  reader::RequestPhases request_phases{shared_->ranges, *steps_, {}};
   for (const std::size_t part : parts) {
     if (part >= tree.parts.size()) throw py::index_error();
+    request_phases.groups.push_back(tree.parts[part].group);
   }
   if (phases.size() != parts.size() + 2) throw py::value_error("not one name for each phase");
-  return found_steps(reader::steps_by_parts(*shared_->recording, *steps_, tree, parts), phases);
+  return found_steps(
+      without_gil([&] {
+        const reader::Recording& recording = *shared_->recording;
+        reader::Steps found = reader::steps_by_parts(recording, *steps_, tree, parts);
+        if (shared_->ranges.has_device_ranges()) {
+          reader::add_request_work(found, recording, request_phases, call_domain, work_domains);
+        }
+        return found;
+      }),
+      phases);
 }
 
 void bind_loop_steps(py::module_& module) {

@@ -58,7 +58,8 @@ class LoopStepsObject {
   // Likewise by the series of parts directly within steps, without work of a GPU: `parts` are the
   // places of the phases in the tree.
   pybind11::object found_by_parts(const std::vector<std::size_t>& parts,
-                                  const pybind11::list& phases);
+                                  const pybind11::list& phases, const std::string& call_domain,
+                                  const std::vector<std::string>& work_domains);
 
  private:
   const reader::LoopTree& built();

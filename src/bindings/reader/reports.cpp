@@ -112,6 +112,10 @@ py::list tree(const RecordingHandle& handle, bool ancestors) {
     }
     entry["calls"] = node.calls;
     entry["unclosed"] = node.unclosed;
+    if (node.is_resumable) {
+      entry["resumptions"] = node.resumptions;
+      entry["awaited"] = node.awaited;
+    }
     entry["total"] = static_cast<std::int64_t>(node.total());
     const bool is_nested = node.kind == reader::RangeKind::push_pop;
     entry["covered"] = is_nested ? static_cast<std::int64_t>(node.total()) : node.covered;

@@ -89,6 +89,10 @@ py::object Reader::stats(const py::str& asked) {
     entry["backward"] = row->backward;
     entry["calls"] = row->calls;
     entry["unclosed"] = row->unclosed;
+    if (row->is_resumable) {
+      entry["resumptions"] = row->resumptions;
+      if (!row->has_cells) entry["awaited"] = static_cast<double>(row->awaited);
+    }
     entry["total"] = row->total();
     if (row->kind == reader::RangeKind::push_pop) {
       entry["covered"] = row->total();

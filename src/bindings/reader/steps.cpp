@@ -105,6 +105,7 @@ py::object found_steps(reader::Steps found, const py::list& phases) {
   result["has_work"] = found.has_work;
   result["of_device_ranges"] = found.of_device_ranges;
   result["outside"] = found.outside;
+  result["unshared"] = found.unshared;
   result["by_run_time"] = found.by_run_time;
   result["unclosed"] = found.unclosed;
   result["devices_left"] = found.devices_left;

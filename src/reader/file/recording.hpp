@@ -54,6 +54,8 @@ constexpr std::uint32_t unknown_site = 0;  // of ReadSites: a site that the file
 enum class EndReason : std::uint8_t { closed, process_end, thread_exit, killed, lost };
 enum class RangeKind : std::uint8_t { push_pop, start_end, device };
 constexpr std::size_t range_kinds = 3;
+// Of a profile's generator or coroutine: whether a range of it begins the call or resumes it.
+enum class Stretch : std::uint8_t { none, begins, resumes };
 
 struct ReadSite {
   std::uint32_t domain = 0;        // of Recording::domains()
@@ -64,7 +66,8 @@ struct ReadSite {
   bool has_color = false;
   std::uint8_t device = 0;  // as in SiteDefinition
   bool is_others = false;   // of all names that were past the budget
-  bool backward = false;    // its category says that it is the backward pass of what is called so
+  Stretch stretch = Stretch::none;
+  bool backward = false;  // its category says that it is the backward pass of what is called so
   std::uint32_t color = 0;
   std::uint32_t category = 0;
   std::int32_t category_name = no_name;
@@ -75,6 +78,7 @@ struct ReadSite {
   }
   // Of what the program itself gave.
   std::uint8_t own_payload_type() const noexcept {
+    if (stretch != Stretch::none) return 0;
     return device != 0 ? static_cast<std::uint8_t>(device - 1) : payload_type;
   }
 };

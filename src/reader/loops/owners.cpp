@@ -73,6 +73,7 @@ void by_order_of_events(const LoopRanges& ranges, const LoopSteps& steps, Owners
                                         calls[group] <= steps.size()};
     const OpenRequests::Owner owner = open.enter(entered);
     owners.step[row] = owner.request;
+    owners.is_doubtful[row] = owner.is_doubtful ? 1 : 0;
     owned += owner.request != Owners::none ? 1 : 0;
     doubtful += owner.is_doubtful ? 1 : 0;
   }
@@ -81,6 +82,7 @@ void by_order_of_events(const LoopRanges& ranges, const LoopSteps& steps, Owners
     const RangeRow parent = ranges.parent[row];
     if (parent != no_range && is_step[row] == 0 && !ranges.is_floating(row)) {
       owners.step[row] = owners.step[parent];
+      owners.is_doubtful[row] = owners.is_doubtful[parent];
     }
   }
 }
@@ -90,6 +92,7 @@ void by_order_of_events(const LoopRanges& ranges, const LoopSteps& steps, Owners
 Owners owners_of(const LoopRanges& ranges, const LoopSteps& steps) {
   Owners owners;
   owners.step.assign(ranges.size(), Owners::none);
+  owners.is_doubtful.assign(ranges.size(), 0);
   if (steps.kind == LoopSteps::Kind::whole) {
     const LoopRanges::Rows rows = ranges.rows_of(static_cast<std::uint32_t>(steps.thread[0]));
     for (RangeRow row = rows.begin; row < rows.end; ++row) {

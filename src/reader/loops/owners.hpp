@@ -15,6 +15,7 @@ namespace nvspan::reader {
 struct Owners {
   static constexpr std::uint32_t none = 0xFFFFFFFF;
   core::LargeVector<std::uint32_t> step;  // of each range: a number, or none
+  core::LargeVector<std::uint8_t> is_doubtful;
   double doubtful = 0;  // of the ranges whose owner the order of events says, the unsure part
 };
 

@@ -67,6 +67,7 @@ class LoopRanges {
     return (groups[group[row]].traits & trait) != 0;
   }
   bool is_floating(RangeRow row) const { return (flags[row] & floating) != 0; }
+  bool is_call(RangeRow row) const { return (flags[row] & resumes) == 0; }
   bool is_backward(RangeRow row) const { return (flags[row] & backward) != 0; }
   // The rows of a thread: from begin to end.
   struct Rows {
@@ -84,6 +85,7 @@ class LoopRanges {
   // A start/end range of a name that overlaps others of its thread. All others nest, whatever made
   // them.
   static constexpr std::uint8_t floating = 8;
+  static constexpr std::uint8_t resumes = 16;  // a generator or coroutine, whose call it is part of
 
   // Columns, by thread, start and, the longest first, end.
   core::LargeVector<std::int64_t> start, end;

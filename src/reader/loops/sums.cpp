@@ -37,7 +37,9 @@ std::vector<LoopThread> find_threads(const LoopRanges& ranges) {
 std::vector<GroupSum> largest_self_times(const LoopRanges& ranges, std::uint32_t thread,
                                          std::size_t most) {
   std::vector<GroupSum> sums(ranges.groups.size());
-  for (const std::uint32_t group : ranges.group) ++sums[group].ranges;
+  for (RangeRow row = 0; row < ranges.size(); ++row) {
+    if (ranges.is_call(row)) ++sums[ranges.group[row]].ranges;
+  }
   const LoopRanges::Rows rows = ranges.rows_of(thread);
   std::vector<std::int64_t> own(rows.end - rows.begin);
   for (RangeRow row = rows.begin; row < rows.end; ++row) {

@@ -26,7 +26,7 @@ struct GroupSum {
   std::uint64_t ranges = 0;
   std::int64_t time = 0;
 };
-// The largest self times on the thread, the largest first.
+// The largest self times on the thread, the largest first; `ranges` are calls.
 std::vector<GroupSum> largest_self_times(const LoopRanges& ranges, std::uint32_t thread,
                                          std::size_t most);
 // The groups with the most ranges, 1000 at least; `time` is their median duration.

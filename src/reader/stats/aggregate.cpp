@@ -7,6 +7,7 @@
 #include "reader/scan/range_scan.hpp"
 #include "reader/stats/coverage.hpp"
 #include "reader/stats/row_key.hpp"
+#include "reader/stats/stretches.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -41,6 +42,7 @@ class Aggregator : public RangeScan<Aggregator> {
 
   void begin_thread(std::uint32_t thread) {
     coverage_.begin_thread(thread);
+    stretches_.begin_thread();
     wanted_ = options_.takes_thread(thread);
     takes_all_opens_ = wanted_ && is_whole_ && !by_payload() && !by_lane();
     if (options_.by == GroupBy::thread || options_.by == GroupBy::process) {
@@ -55,6 +57,7 @@ class Aggregator : public RangeScan<Aggregator> {
     AggregateRow* at = cached(range.site, RangeKind::push_pop);
     if (__builtin_expect(!takes_all_opens_ || at == nullptr, 0)) {
       at = row_to_open(range, payload);
+      if (is_stretch(range.site)) return open_stretch(at, payload);
       if (at == nullptr) return 0;
     }
     at->outermost.open();
@@ -76,16 +79,25 @@ class Aggregator : public RangeScan<Aggregator> {
     const std::int64_t duration = range.end > range.start ? range.end - range.start : 0;
     see_whole(wanted_, range.start, range.end);
     AggregateRow* const at = row_at(range.row);
+    const bool is_partial = (range.row & of_stretch) != 0;
+    if (__builtin_expect(is_partial, 0)) end_stretch(range, duration);
     if (at == nullptr) return;
     if (duration < options_.shortest) return at->outermost.drop();
     const double cost = overhead(range.inside);
     count(*at, range, duration, thread_, cost);
+    if (__builtin_expect(!is_partial, 1)) count_first_call(*at, duration);
     at->self += static_cast<double>(range.self);
     at->outermost.close(static_cast<double>(duration), cost);
   }
   void end_process(std::uint32_t) {
     nest_devices();
     coverage_.finish([](auto row, auto time) { row_at(row)->covered += time; });
+    stretches_.finish(
+        [](std::uint64_t row, std::int64_t awaited) {
+          ++row_at(row)->resumptions;
+          row_at(row)->awaited += awaited;
+        },
+        [](std::uint64_t row, std::int64_t running) { count_call(*row_at(row), running); });
   }
   void left_out(const ScannedRange& range) {
     if (range.kind == RangeKind::device) free_groups_.push_back(range.row);
@@ -110,7 +122,9 @@ class Aggregator : public RangeScan<Aggregator> {
   void finish() {
     auto& rows = out_.rows;
     rows.erase(std::remove_if(rows.begin(), rows.end(),
-                              [](const auto& each) { return each->calls + each->unclosed == 0; }),
+                              [](const auto& each) {
+                                return each->calls + each->unclosed + each->resumptions == 0;
+                              }),
                rows.end());
     for (const auto& each : rows) {
       if (each->is_others) out_.others += each->calls + each->unclosed;
@@ -130,8 +144,22 @@ class Aggregator : public RangeScan<Aggregator> {
 
   static constexpr std::size_t most_device_rows = 64;  // of ranges that overlap in one stream
 
+  static constexpr std::uint64_t of_stretch = 1;  // in the row of a range: it is a stretch
+
   static AggregateRow* row_at(std::uint64_t address) {
-    return reinterpret_cast<AggregateRow*>(static_cast<std::uintptr_t>(address));
+    return reinterpret_cast<AggregateRow*>(static_cast<std::uintptr_t>(address & ~of_stretch));
+  }
+  bool is_stretch(std::uint32_t site) const {
+    return recording_.sites()[site].stretch != Stretch::none;
+  }
+  [[gnu::noinline]] std::uint64_t open_stretch(AggregateRow* at, const EntryPayload& payload) {
+    stretches_.open(payload);
+    if (at != nullptr) at->outermost.open();
+    return reinterpret_cast<std::uintptr_t>(at) | of_stretch;
+  }
+  [[gnu::noinline]] void end_stretch(const ScannedRange& range, std::int64_t duration) {
+    const bool counts = duration >= options_.shortest;
+    stretches_.close(recording_, range, counts ? range.row & ~of_stretch : 0);
   }
   [[gnu::noinline]] void end_started(const ScannedRange& range) {
     const bool wanted = options_.takes_thread(range.thread);
@@ -150,6 +178,7 @@ class Aggregator : public RangeScan<Aggregator> {
     AggregateRow& at = row(range.site, range.kind, group.group, group.thread);
     // What the recorder costs is time of the CPU.
     count(at, range, duration, group.thread, is_device ? 0 : overhead(range.inside));
+    count_first_call(at, duration);
     at.self += static_cast<double>(range.self);
     const auto address = reinterpret_cast<std::uintptr_t>(&at);
     if (!is_device) return coverage_.add_span(address, range);
@@ -225,7 +254,8 @@ class Aggregator : public RangeScan<Aggregator> {
 
   [[gnu::noinline]] AggregateRow* row_to_open(const PushRange& range, const EntryPayload& payload) {
     if (!wanted_ || by_lane() || !takes(range.site, process_->time(range.start))) return nullptr;
-    const std::uint64_t group = !by_payload()        ? 0
+    const bool is_grouped = by_payload() && !is_stretch(range.site);
+    const std::uint64_t group = !is_grouped          ? 0
                                 : fields_ == nullptr ? group_of(payload)
                                                      : group_by_field(range.site, payload);
     return &row(range.site, RangeKind::push_pop, group, thread_);
@@ -246,7 +276,7 @@ class Aggregator : public RangeScan<Aggregator> {
   }
   AggregateRow& row(std::uint32_t site, RangeKind kind, std::uint64_t payload,
                     std::uint32_t thread) {
-    const bool by_site = !by_payload() && !by_lane() && thread == thread_;
+    const bool by_site = !by_payload() && !by_lane() && thread == thread_ && !is_stretch(site);
     AggregateRow*& kept = cached(site, kind);
     if (by_site && kept != nullptr) return *kept;
     const ReadSite& read = recording_.sites()[site];
@@ -287,6 +317,7 @@ class Aggregator : public RangeScan<Aggregator> {
       found->kind = kind;
       found->backward = read.backward;
       found->is_others = read.is_others;
+      found->is_resumable = read.stretch != Stretch::none;
       if (options_.by == GroupBy::thread) found->thread = thread;
       if (options_.by == GroupBy::process || options_.by == GroupBy::thread) {
         found->process = process;
@@ -326,14 +357,19 @@ class Aggregator : public RangeScan<Aggregator> {
     out_.last = std::max(out_.last, range.end);
     see_thread(at, thread, range.start);
     at.last = std::max(at.last, range.end);
-    ++at.calls;
-    const auto real = static_cast<double>(duration);
-    at.sum += real;
-    at.squares += static_cast<unsigned __int128>(duration) * static_cast<std::uint64_t>(duration);
+    at.sum += static_cast<double>(duration);
     at.overhead_sum += overhead;
+  }
+  // Of a generator or coroutine all stretches together.
+  [[gnu::always_inline]] static void count_call(AggregateRow& at, std::int64_t duration) {
+    ++at.calls;
+    at.squares += static_cast<unsigned __int128>(duration) * static_cast<std::uint64_t>(duration);
     at.shortest = std::min(at.shortest, duration);
     at.longest = std::max(at.longest, duration);
     at.durations.add(static_cast<std::uint64_t>(duration));
+  }
+  [[gnu::always_inline]] static void count_first_call(AggregateRow& at, std::int64_t duration) {
+    count_call(at, duration);
     at.first_calls.add(static_cast<std::uint64_t>(duration));
   }
   // Of what other names and domains the selection would take, too.
@@ -347,6 +383,7 @@ class Aggregator : public RangeScan<Aggregator> {
   [[gnu::noinline]] void count_unclosed(const ScannedRange& range) {
     if (range.kind == RangeKind::push_pop) {
       AggregateRow* const at = row_at(range.row);
+      if ((range.row & of_stretch) != 0) stretches_.close(recording_, range, 0);
       if (at == nullptr) return;
       at->outermost.drop();
       return add_unclosed(*at, range, range.thread);
@@ -388,7 +425,8 @@ class Aggregator : public RangeScan<Aggregator> {
   std::unique_ptr<LaunchThreads> launch_threads_;
   std::vector<DeviceGroup> device_groups_;  // by the row of a range
   std::vector<std::uint64_t> free_groups_;
-  RowCoverage coverage_;  // of spans and device ranges of the process
+  RowCoverage coverage_;    // of spans and device ranges of the process
+  StretchCalls stretches_;  // of the process
   DeviceLanes nested_lanes_;
   core::LargeVector<LanePlace> nested_;  // of the process that is read
   std::vector<AggregateRow*> rows_of_site_;
@@ -425,7 +463,8 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       AggregateRow& to = row(site, range_kind, 0, thread_);
       const double ns = static_cast<double>(process_->ratio) / 4294967296.0;
       to.has_cells = true;
-      to.calls += cell.count;
+      const bool resumes = recording_.sites()[site].stretch == Stretch::resumes;
+      (resumes ? to.resumptions : to.calls) += cell.count;
       to.sum += static_cast<double>(cell.total) * ns;
       to.self += static_cast<double>(cell.self) * ns;
       to.squares += whole_of(cell.squares * ns * ns);

@@ -113,6 +113,11 @@ struct AggregateRow {
 
   std::uint64_t calls = 0;  // closed ones; what follows is about those
   std::uint64_t unclosed = 0;
+  // Of generators and coroutines of a profile, whose calls are of all their stretches together.
+  bool is_resumable = false;
+  std::uint64_t resumptions = 0;
+  std::int64_t awaited =
+      0;           // ns before them, since the call's stretch before; cells do not tell it
   double sum = 0;  // ns
   double self = 0;
   // Not of push/pop ranges, whose total it is: when a range was open, thread by thread or device by

@@ -8,6 +8,7 @@
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
 #include "reader/stats/coverage.hpp"
+#include "reader/stats/stretches.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -25,7 +26,7 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
 
   // A push range's node travels in it.
   [[gnu::always_inline]] std::uint64_t open(const PushRange& range, std::uint64_t parent,
-                                            const EntryPayload&) {
+                                            const EntryPayload& payload) {
     Last& last = last_[range.site];
     if (__builtin_expect(last.parent != parent, 0)) {
       last.node =
@@ -34,29 +35,48 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
         last.node->threads.insert(thread_);
       }
       last.parent = parent;
+      last.is_stretch = recording_.sites()[range.site].stretch != Stretch::none;
+      last.node->is_resumable |= last.is_stretch;
     }
     last.node->outermost.open();
-    return reinterpret_cast<std::uintptr_t>(last.node);
+    const auto address = reinterpret_cast<std::uintptr_t>(last.node);
+    if (__builtin_expect(!last.is_stretch, 1)) return address;
+    stretches_.open(payload);
+    return address | of_stretch;
   }
   [[gnu::always_inline]] void ended(const ScannedRange& range) {
     if (range.kind != RangeKind::push_pop) return end_started(range);
     CallNode& node = *at(range.row);
-    if (__builtin_expect(range.reason != EndReason::closed, 0)) return leave_open(node);
     const std::int64_t duration = std::max<std::int64_t>(range.end - range.start, 0);
-    count(node, duration);
+    if (__builtin_expect((range.row & of_stretch) != 0, 0)) {
+      stretches_.close(recording_, range, range.row & ~of_stretch);
+    } else if (__builtin_expect(range.reason == EndReason::closed, 1)) {
+      count_call(node, duration);
+    }
+    if (__builtin_expect(range.reason != EndReason::closed, 0)) return leave_open(node);
+    node.sum += static_cast<double>(duration);
     node.self += range.self;
     node.outermost.close(static_cast<double>(duration), 0);
   }
   void begin_thread(std::uint32_t thread) {
     std::fill(last_.begin(), last_.end(), Last{});
     coverage_.begin_thread(thread);
+    stretches_.begin_thread();
   }
   std::uint64_t opened(const ScannedRange& range, std::uint64_t, std::uint64_t,
                        const EntryPayload&) {
     if (started_.empty() && ended_.empty()) coverage_.all_ended(range.start);
     return no_row;
   }
-  void end_process(std::uint32_t) { nest_devices(); }
+  void end_process(std::uint32_t) {
+    nest_devices();
+    stretches_.finish(
+        [](std::uint64_t row, std::int64_t awaited) {
+          ++at(row)->resumptions;
+          at(row)->awaited += awaited;
+        },
+        [](std::uint64_t row, std::int64_t running) { count_call(*at(row), running); });
+  }
   void finish() {
     coverage_.finish(
         [this](std::uint64_t node, std::int64_t time) { out_.nodes[node]->covered += time; });
@@ -69,13 +89,15 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
   struct Last {
     std::uint64_t parent = 0;  // no node's address, and not no_row
     CallNode* node = nullptr;
+    bool is_stretch = false;
   };
+  static constexpr std::uint64_t of_stretch = 1;       // in the row of a range: it is a stretch
   static constexpr std::size_t most_device_rows = 64;  // of ranges that overlap in one stream
 
   static constexpr std::size_t most_looked = 2000;  // of the names in a path
 
   static CallNode* at(std::uint64_t address) {
-    return reinterpret_cast<CallNode*>(static_cast<std::uintptr_t>(address));
+    return reinterpret_cast<CallNode*>(static_cast<std::uintptr_t>(address & ~of_stretch));
   }
 
   [[gnu::noinline]] void end_started(const ScannedRange& range) {
@@ -90,7 +112,8 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
       return;
     }
     const std::int64_t duration = std::max<std::int64_t>(range.end - range.start, 0);
-    count(of, duration);
+    count_call(of, duration);
+    of.sum += static_cast<double>(duration);
     of.self += duration;
     coverage_.add_span(static_cast<std::uint64_t>(of.index), range);
   }
@@ -99,9 +122,8 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
     node.outermost.drop();
   }
 
-  [[gnu::always_inline]] static void count(CallNode& node, std::int64_t duration) {
+  [[gnu::always_inline]] static void count_call(CallNode& node, std::int64_t duration) {
     ++node.calls;
-    node.sum += static_cast<double>(duration);
     node.shortest = std::min(node.shortest, duration);
     node.longest = std::max(node.longest, duration);
     if (node.durations != nullptr) node.durations->add(static_cast<std::uint64_t>(duration));
@@ -126,7 +148,8 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
           leave_open(of);
           continue;
         }
-        count(of, span.took);
+        count_call(of, span.took);
+        of.sum += static_cast<double>(span.took);
         of.self += span.took;
         coverage_.add(static_cast<std::uint64_t>(of.index), all_devices, span.start,
                       span.start + span.took);
@@ -183,7 +206,8 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
 
   CallTree& out_;
   DeviceRows devices_;
-  RowCoverage coverage_;  // of spans and device ranges, by node
+  RowCoverage coverage_;    // of spans and device ranges, by node
+  StretchCalls stretches_;  // of the process
   std::vector<Coverage> lane_coverage_;
   std::vector<Last> last_;
   std::unordered_map<core::PathKey, CallNode*, core::PathHash> paths_;

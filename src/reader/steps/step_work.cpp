@@ -18,25 +18,21 @@ struct BusyTime {
   std::int64_t start, end;
 };
 
-// An op with the step and the phase that launched it.
-struct OwnedOp {
-  std::uint32_t step;
-  std::uint16_t phase;
-  std::int64_t start, end;
-  std::int64_t ahead;   // -1: not known
-  std::int64_t behind;  // Steps::not_known
-};
-
 // On the thread that launched it, or, as autograd launches from threads of its own, on another.
-const StepStretch* owner_of(const std::vector<Stretches>& stretches, const StepOp& op) {
+// Where steps of several others run then, it is not told which.
+const StepStretch* owner_of(const std::vector<Stretches>& stretches, const StepOp& op,
+                            bool& is_told) {
   const std::int64_t time = op.is_launch_known ? op.launched : op.start;
   if (op.is_launch_known && op.thread < stretches.size()) {
     if (const StepStretch* found = stretches[op.thread].at(time)) return found;
   }
+  const StepStretch* found = nullptr;
   for (const Stretches& of_thread : stretches) {
-    if (const StepStretch* found = of_thread.at(time)) return found;
+    const StepStretch* const one = of_thread.at(time);
+    if (one != nullptr && found != nullptr) is_told = false;
+    if (found == nullptr) found = one;
   }
-  return nullptr;
+  return is_told ? found : nullptr;
 }
 
 // The time that spans cover, which are in the order of their starts.
@@ -49,40 +45,6 @@ std::int64_t covered(Iterator begin, Iterator end) {
     until = begin->end;
   }
   return time;
-}
-
-void add_owned(Steps& steps, core::LargeVector<OwnedOp>& owned) {
-  const auto earlier = [](const OwnedOp& a, const OwnedOp& b) {
-    return std::tie(a.step, a.phase, a.start) < std::tie(b.step, b.phase, b.start);
-  };
-  if (!std::is_sorted(owned.begin(), owned.end(), earlier)) {
-    std::sort(owned.begin(), owned.end(), earlier);
-  }
-  core::LargeVector<std::int64_t> ahead, behind;
-  for (auto first = owned.begin(); first != owned.end();) {
-    const std::uint32_t step = first->step;
-    auto last = first;
-    ahead.clear();
-    behind.clear();
-    while (last != owned.end() && last->step == step) {
-      auto end = last;
-      while (end != owned.end() && end->step == step && end->phase == last->phase) {
-        if (end->ahead >= 0) {
-          ahead.push_back(end->ahead);
-        }
-        if (end->behind != Steps::not_known) behind.push_back(end->behind);
-        ++end;
-      }
-      steps.gpu[step * steps.phases + last->phase] = covered(last, end);
-      last = end;
-    }
-    std::sort(first, last, [](const OwnedOp& a, const OwnedOp& b) { return a.start < b.start; });
-    steps.busy[step] = covered(first, last);
-    steps.ops[step] = last - first;
-    if (!ahead.empty()) steps.ahead[step] = core::median(ahead);
-    if (!behind.empty()) steps.behind[step] = core::median(behind);
-    first = last;
-  }
 }
 
 // Spans in the order of their starts as ones that neither touch nor overlap.
@@ -139,6 +101,40 @@ void add_idle(Steps& steps, const Stretches& stretches, const core::LargeVector<
 
 }  // namespace
 
+void add_owned(Steps& steps, core::LargeVector<OwnedOp>& owned) {
+  const auto earlier = [](const OwnedOp& a, const OwnedOp& b) {
+    return std::tie(a.step, a.phase, a.start) < std::tie(b.step, b.phase, b.start);
+  };
+  if (!std::is_sorted(owned.begin(), owned.end(), earlier)) {
+    std::sort(owned.begin(), owned.end(), earlier);
+  }
+  core::LargeVector<std::int64_t> ahead, behind;
+  for (auto first = owned.begin(); first != owned.end();) {
+    const std::uint32_t step = first->step;
+    auto last = first;
+    ahead.clear();
+    behind.clear();
+    while (last != owned.end() && last->step == step) {
+      auto end = last;
+      while (end != owned.end() && end->step == step && end->phase == last->phase) {
+        if (end->ahead >= 0) {
+          ahead.push_back(end->ahead);
+        }
+        if (end->behind != Steps::not_known) behind.push_back(end->behind);
+        ++end;
+      }
+      steps.gpu[step * steps.phases + last->phase] = covered(last, end);
+      last = end;
+    }
+    std::sort(first, last, [](const OwnedOp& a, const OwnedOp& b) { return a.start < b.start; });
+    steps.busy[step] = covered(first, last);
+    steps.ops[step] = last - first;
+    if (!ahead.empty()) steps.ahead[step] = core::median(ahead);
+    if (!behind.empty()) steps.behind[step] = core::median(behind);
+    first = last;
+  }
+}
+
 void Stretches::drop(std::uint32_t step) {
   while (!blocks_.empty() && blocks_.back().back().step == step) {
     blocks_.back().pop_back();
@@ -165,9 +161,10 @@ void add_work(Steps& steps, const std::vector<Stretches>& stretches, const Phase
   core::LargeVector<OwnedOp> owned;
   owned.reserve(ops.size());
   for (const StepOp& op : ops) {
-    const StepStretch* const owner = owner_of(stretches, op);
+    bool is_told = true;
+    const StepStretch* const owner = owner_of(stretches, op, is_told);
     if (owner == nullptr) {
-      ++steps.outside;
+      ++(is_told ? steps.outside : steps.unshared);
       continue;
     }
     if (!op.is_launch_known) ++steps.by_run_time;

@@ -63,6 +63,18 @@ struct StepOp {
   bool is_launch_known = false;
 };
 
+// One with the step and the phase that launched it.
+struct OwnedOp {
+  std::uint32_t step;
+  std::uint16_t phase;
+  std::int64_t start, end;
+  std::int64_t ahead;   // -1: not known
+  std::int64_t behind;  // Steps::not_known
+};
+
+// Fills the columns of `steps` about work but `idle`; sorts `owned`.
+void add_owned(Steps& steps, core::LargeVector<OwnedOp>& owned);
+
 // `stretches` of each thread. Fits and fills the columns of `steps` about work.
 void add_work(Steps& steps, const std::vector<Stretches>& stretches, const PhaseEnds& ends,
               const core::LargeVector<StepOp>& ops);

@@ -71,6 +71,7 @@ struct Steps {
   bool has_work = false;           // of a GPU
   bool of_device_ranges = false;   // which stand for it, as no kernel was seen
   std::uint64_t outside = 0;       // pieces of work that no step launched
+  std::uint64_t unshared = 0;      // of which nothing tells which of several steps did
   std::uint64_t by_run_time = 0;   // whose launch is not known: they belong where they ran
   std::uint64_t unclosed = 0;      // steps that did not end, or in another thread
   std::uint64_t devices_left = 0;  // devices that `idle` is not about: the busiest one is
@@ -79,7 +80,8 @@ struct Steps {
 Steps find_steps(const Recording& recording, const StepOptions& options);
 
 // From the series of parts directly within steps, which may overlap each other: `phases` are places
-// of tree.parts. Without work of a GPU, and with no part left out, find_steps() has the same.
+// of tree.parts. Without work of a GPU, of which there is none here, and with no part left out,
+// find_steps() has the same.
 Steps steps_by_parts(const Recording& recording, const LoopSteps& chosen, const LoopTree& tree,
                      const std::vector<std::size_t>& phases);
 

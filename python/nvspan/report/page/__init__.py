@@ -25,6 +25,7 @@ from nvspan.report.page.bundle import script, source
 from nvspan.report.page.widget import as_json, steps_of, widget
 from nvspan.report.summary import TIMES, Summary
 from nvspan.report.text import printable
+from nvspan.report.tree import RESUMED
 
 __all__ = ["cell", "html", "widget"]
 
@@ -72,8 +73,8 @@ def html(
         "facts": _facts(summary),
         "notes": notes,
         "columns": _columns(summary),
-        "times": (*TIMES, *device_join.TIMES),
-        "rows": [_row(row, summary.gpu) for row in summary.rows[: size.rows]],
+        "times": (*TIMES, "awaited", *device_join.TIMES),
+        "rows": [_row(summary, row) for row in summary.rows[: size.rows]],
         "footnotes": "\n".join(summary.footnotes()),
         "timeline": timeline,
         "icicle": icicle,
@@ -131,19 +132,28 @@ def figure(count: int, noun: str) -> tuple[str, str]:
 
 def _columns(summary: Summary) -> list[str]:
     gpu = device_join.NUMBERS if summary.gpu else ()
-    return ["name", "calls", *TIMES, "share", "threads", *gpu, "outliers", "warmup", "overhead"]
+    resumed = RESUMED if summary.has_resumptions else ()
+    columns = ["name", "calls", *resumed, *TIMES, "share", "threads", *gpu]
+    return [*columns, "outliers", "warmup", "overhead"]
 
 
-def _row(row: Row, gpu: bool) -> list[Any]:
+def _row(summary: Summary, row: Row) -> list[Any]:
     def short(value: float | None, places: int = 1) -> float | None:
         return round(value, places) if isinstance(value, float) else value
 
     times = [short(getattr(row, key)) if row.calls else None for key in TIMES]
-    cpu: list[float | None] = [row.calls, *times, short(row.share, 5), row.threads]
+    resumed = [row.resumptions, short(row.awaited)] if summary.has_resumptions else []
+    cpu: list[float | None] = [row.calls, *resumed, *times, short(row.share, 5), row.threads]
     if row.kind == "device":
         cpu = [None] * len(cpu)
     beside = [
         short(getattr(row, key), 5 if key == "gpu_share" else 1) for key in device_join.NUMBERS
     ]
     kept_out = [row.outliers, row.warmup]
-    return [row.label, *cpu, *(beside if gpu else ()), *kept_out, round(row.overhead_share, 3)]
+    return [
+        row.label,
+        *cpu,
+        *(beside if summary.gpu else ()),
+        *kept_out,
+        round(row.overhead_share, 3),
+    ]
