@@ -55,7 +55,7 @@ enum class EndReason : std::uint8_t { closed, process_end, thread_exit, killed, 
 enum class RangeKind : std::uint8_t { push_pop, start_end, device };
 constexpr std::size_t range_kinds = 3;
 // Of a profile's generator or coroutine: whether a range of it begins the call or resumes it.
-enum class Stretch : std::uint8_t { none, begins, resumes };
+enum class StretchKind : std::uint8_t { none, begins, resumes };
 
 struct ReadSite {
   std::uint32_t domain = 0;        // of Recording::domains()
@@ -66,7 +66,7 @@ struct ReadSite {
   bool has_color = false;
   std::uint8_t device = 0;  // as in SiteDefinition
   bool is_others = false;   // of all names that were past the budget
-  Stretch stretch = Stretch::none;
+  StretchKind stretch = StretchKind::none;
   bool backward = false;  // its category says that it is the backward pass of what is called so
   std::uint32_t color = 0;
   std::uint32_t category = 0;
@@ -78,7 +78,7 @@ struct ReadSite {
   }
   // Of what the program itself gave.
   std::uint8_t own_payload_type() const noexcept {
-    if (stretch != Stretch::none) return 0;
+    if (stretch != StretchKind::none) return 0;
     return device != 0 ? static_cast<std::uint8_t>(device - 1) : payload_type;
   }
 };

@@ -40,16 +40,16 @@ std::uint32_t Recording::domain_of(const Loading& loading, std::uint32_t local) 
 namespace {
 
 // By the category that src/bindings/profile/code.cpp gives it.
-Stretch stretch_of(std::string_view category) {
+StretchKind stretch_of(std::string_view category) {
   constexpr std::string_view resumed = " resumed";
   const bool resumes =
       category.size() > resumed.size() &&
       category.compare(category.size() - resumed.size(), resumed.size(), resumed) == 0;
   if (resumes) category.remove_suffix(resumed.size());
   for (const std::string_view kind : {"coroutine", "generator", "async generator"}) {
-    if (category == kind) return resumes ? Stretch::resumes : Stretch::begins;
+    if (category == kind) return resumes ? StretchKind::resumes : StretchKind::begins;
   }
-  return Stretch::none;
+  return StretchKind::none;
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ class ColumnScan : public RangeScan<ColumnScan> {
   std::uint64_t add(std::uint32_t site, std::int64_t start, std::uint8_t flags) {
     if (out_.start.size() >= no_range) throw std::length_error("too many ranges");
     if (recording_.sites()[site].backward) flags |= LoopRanges::backward;
-    if (recording_.sites()[site].stretch == Stretch::resumes) flags |= LoopRanges::resumes;
+    if (recording_.sites()[site].stretch == StretchKind::resumes) flags |= LoopRanges::resumes;
     out_.start.push_back(start);
     out_.end.push_back(never_ended);
     out_.group.push_back(site);

@@ -150,7 +150,7 @@ class Aggregator : public RangeScan<Aggregator> {
     return reinterpret_cast<AggregateRow*>(static_cast<std::uintptr_t>(address & ~of_stretch));
   }
   bool is_stretch(std::uint32_t site) const {
-    return recording_.sites()[site].stretch != Stretch::none;
+    return recording_.sites()[site].stretch != StretchKind::none;
   }
   [[gnu::noinline]] std::uint64_t open_stretch(AggregateRow* at, const EntryPayload& payload) {
     stretches_.open(payload);
@@ -282,56 +282,12 @@ class Aggregator : public RangeScan<Aggregator> {
     const ReadSite& read = recording_.sites()[site];
     const std::uint32_t process =
         recording_.threads().empty() ? 0 : recording_.threads()[thread].process;
-    RowKey key{std::uint64_t{read.domain} << 3 | std::uint64_t{read.backward} << 2 |
-                   static_cast<std::uint64_t>(kind),
-               static_cast<std::uint64_t>(static_cast<std::int64_t>(read.name)), 0};
-    key.b <<= 8;
-    switch (options_.by) {
-      case GroupBy::name:
-        break;
-      case GroupBy::thread:
-        key.c = thread;
-        break;
-      case GroupBy::process:
-        key.c = process;
-        break;
-      case GroupBy::category:
-        key.c = read.category;
-        break;
-      case GroupBy::payload:
-        key.b |= payload_type(read);
-        key.c = payload;
-        break;
-      case GroupBy::field:
-      case GroupBy::device:
-      case GroupBy::stream:
-        key.c = payload;
-        break;
-    }
-    AggregateRow*& found = rows_[key];
+    const RowGroup group{options_.by, thread, process, payload, payload_type(read)};
+    AggregateRow*& found = rows_[row_key(read, kind, group)];
     if (found == nullptr) {
       out_.rows.push_back(std::make_unique<AggregateRow>());
       found = out_.rows.back().get();
-      found->domain = read.domain;
-      found->name = read.name;
-      found->kind = kind;
-      found->backward = read.backward;
-      found->is_others = read.is_others;
-      found->is_resumable = read.stretch != Stretch::none;
-      if (options_.by == GroupBy::thread) found->thread = thread;
-      if (options_.by == GroupBy::process || options_.by == GroupBy::thread) {
-        found->process = process;
-      }
-      if (options_.by == GroupBy::category) {
-        found->category = read.category;
-        found->category_name = read.category_name;
-      }
-      if (options_.by == GroupBy::payload) {
-        found->payload_type = payload_type(read);
-        found->payload = payload;
-      }
-      if (options_.by == GroupBy::field) found->payload = payload;
-      if (by_lane()) found->lane = static_cast<std::int64_t>(payload);
+      describe_row(*found, read, kind, group);
     }
     if (by_site) kept = found;
     return *found;
@@ -463,7 +419,7 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       AggregateRow& to = row(site, range_kind, 0, thread_);
       const double ns = static_cast<double>(process_->ratio) / 4294967296.0;
       to.has_cells = true;
-      const bool resumes = recording_.sites()[site].stretch == Stretch::resumes;
+      const bool resumes = recording_.sites()[site].stretch == StretchKind::resumes;
       (resumes ? to.resumptions : to.calls) += cell.count;
       to.sum += static_cast<double>(cell.total) * ns;
       to.self += static_cast<double>(cell.self) * ns;

@@ -35,7 +35,7 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
         last.node->threads.insert(thread_);
       }
       last.parent = parent;
-      last.is_stretch = recording_.sites()[range.site].stretch != Stretch::none;
+      last.is_stretch = recording_.sites()[range.site].stretch != StretchKind::none;
       last.node->is_resumable |= last.is_stretch;
     }
     last.node->outermost.open();

@@ -34,6 +34,64 @@ struct RowKeyHash {
   }
 };
 
+// What a row is of, beside its name.
+struct RowGroup {
+  GroupBy by;
+  std::uint32_t thread, process;
+  std::uint64_t payload;
+  std::uint8_t payload_type;
+};
+
+inline RowKey row_key(const ReadSite& site, RangeKind kind, const RowGroup& group) {
+  RowKey key{std::uint64_t{site.domain} << 3 | std::uint64_t{site.backward} << 2 |
+                 static_cast<std::uint64_t>(kind),
+             static_cast<std::uint64_t>(static_cast<std::int64_t>(site.name)) << 8, 0};
+  switch (group.by) {
+    case GroupBy::name:
+      break;
+    case GroupBy::thread:
+      key.c = group.thread;
+      break;
+    case GroupBy::process:
+      key.c = group.process;
+      break;
+    case GroupBy::category:
+      key.c = site.category;
+      break;
+    case GroupBy::payload:
+      key.b |= group.payload_type;
+      key.c = group.payload;
+      break;
+    case GroupBy::field:
+    case GroupBy::device:
+    case GroupBy::stream:
+      key.c = group.payload;
+      break;
+  }
+  return key;
+}
+
+inline void describe_row(AggregateRow& row, const ReadSite& site, RangeKind kind,
+                         const RowGroup& group) {
+  row.domain = site.domain;
+  row.name = site.name;
+  row.kind = kind;
+  row.backward = site.backward;
+  row.is_others = site.is_others;
+  row.is_resumable = site.stretch != StretchKind::none;
+  if (group.by == GroupBy::thread) row.thread = group.thread;
+  if (group.by == GroupBy::process || group.by == GroupBy::thread) row.process = group.process;
+  if (group.by == GroupBy::category) {
+    row.category = site.category;
+    row.category_name = site.category_name;
+  }
+  if (group.by == GroupBy::payload) row.payload_type = group.payload_type;
+  if (group.by == GroupBy::payload || group.by == GroupBy::field) row.payload = group.payload;
+  if (group.by == GroupBy::device || group.by == GroupBy::stream) {
+    row.lane = static_cast<std::int64_t>(group.payload);
+  }
+}
+
 // The values of one field of payloads, numbered as they come.
 class FieldGroups final : public FlatFields {
  public:

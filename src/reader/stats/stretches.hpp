@@ -35,7 +35,7 @@ class StretchCalls {
     if (range.reason != EndReason::closed) return;
     if (!thread_has_any_) ++threads_;
     thread_has_any_ = true;
-    const bool resumes = recording.sites()[range.site].stretch == Stretch::resumes;
+    const bool resumes = recording.sites()[range.site].stretch == StretchKind::resumes;
     stretches_.push_back(Entry{call, range.start, range.end, row | (resumes ? 1 : 0)});
   }
 
