@@ -52,14 +52,12 @@ def shared(steps):
     ]
 
 
-def test_requests_of_one_thread_with_work_of_their_nested_ranges(tmp_path):
+def test_the_innermost_nested_range_tells_unless_its_request_is_doubtful(tmp_path):
     ranges = requests(0, (0, 10, 20, 30), 40)
-    for number in range(4):
-        ranges.append((0, "push_pop", 42 + 10 * number, 44 + 10 * number, "infer"))
-
-    steps = written(tmp_path / "a.nvspan", ranges, [(0, 43, 50, 53)])
-    assert steps.has_work
-    assert steps.unshared + steps.outside + sum(row["ops"] for row in steps.rows()) == 1
+    ranges += [(0, "push_pop", at, at + 2, "infer") for at in (32, 34, 36, 38)]
+    steps = written(tmp_path / "a.nvspan", ranges, [(0, 33, 50, 53), (0, 37, 60, 61)])
+    assert shared(steps) == [(0, 0, {}), (0, 0, {}), (0, 0, {}), (3, 1, {"infer": 3})]
+    assert (steps.unshared, steps.outside) == (1, 0)
 
 
 def test_a_range_of_one_request_alone_is_open(tmp_path):
