@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 
 class RangeSummary:
-    """Statistics of one range: `calls` and, in milliseconds, `total_ms`, `self_ms`, `mean_ms`,
-    `min_ms`, `max_ms`, `p50_ms`, `p90_ms`, `p99_ms` of the calls that ended; `unclosed` did not.
+    """Statistics of one range: `calls` and, in milliseconds, `mean_ms`, `min_ms`, `max_ms`,
+    `p50_ms`, `p90_ms`, `p99_ms` of those that ended. `unclosed` are still open: `total_ms` and
+    `self_ms` have their time so far.
     """
 
     def __init__(self, name: str, row: StatsRow | None) -> None:

@@ -30,11 +30,11 @@ def test_the_page_has_the_figures_and_what_is_missing(report):
     rows = {row[0]: row for row in data["rows"]}
     assert set(rows) == {
         "data:outer", "inner", "span a (start/end)", "span b (start/end)",
-        "data:handed over (start/end)", "never closed (1 unclosed)",
+        "data:handed over (start/end)", "never closed (1 still open)",
     }  # fmt: skip
     assert rows["inner"][1] == 8
     assert data["notes"] == [
-        "unclosed: 1 range still open at the end, not counted in the statistics",
+        "still open: 1 range; total, self and share have the time until the end",
         "orphans: 1 range end without an open range",
     ]
     assert dict(data["facts"])["calls"] == "19"
@@ -105,7 +105,7 @@ def test_a_notebook_shows_a_timeline_and_a_table():
     data = data_of(framed(recording._repr_html_()))
     assert len(blocks_of(data["timeline"])) == len(recording.ranges) == 20
     assert len(data["rows"]) == 6
-    assert data["notes"][0].startswith("unclosed: 1 range ")
+    assert data["notes"][0].startswith("still open: 1 range; ")
 
 
 def test_names_cannot_break_out_of_the_iframe():

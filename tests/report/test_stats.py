@@ -78,19 +78,19 @@ def test_self_time_counts_nothing_twice():
     assert outermost - len(ranges) <= whole <= outermost + len(ranges)
 
 
-def test_what_is_missing_stands_on_top_and_in_no_figure():
+def test_what_is_missing_stands_on_top():
     found = as_json(recording_of())
     assert (found["unclosed"], found["orphans"], found["lost"]) == (1, 1, 0)
     row = next(row for row in found["rows"] if row["name"] == "never closed")
-    assert (row["calls"], row["unclosed"], row["total"]) == (0, 1, 0)
+    assert (row["calls"], row["unclosed"], row["total"]) == (0, 1, row["open_time"])
     lines = run_nvspan("stats", "--flat", recording_of()).stdout.splitlines()
     assert lines[:2] == [
-        "unclosed: 1 range still open at the end, not counted in the statistics",
+        "still open: 1 range; total, self and share have the time until the end",
         "orphans: 1 range end without an open range",
     ]
     assert lines[2].split()[:5] == ["calls", "total", "self", "p50", "typical"]
     (never,) = (line for line in lines if "never" in line)
-    assert never.split()[-4:] == ["never", "closed", "(1", "unclosed)"]
+    assert never.split()[-5:] == ["never", "closed", "(1", "still", "open)"]
 
 
 def test_lost_events_are_shown_with_thread_and_window(tmp_path):
@@ -209,7 +209,7 @@ def test_csv_and_markdown_hold_the_same():
     assert [(r["name"], int(r["calls"]), float(r["total"])) for r in rows] == [
         (r["name"], r["calls"], r["total"]) for r in expected
     ]
-    assert "unclosed: 1" in done.stderr
+    assert "still open: 1" in done.stderr
     shown = run_nvspan("stats", "--format", "markdown", recording_of()).stdout
     lines = [line for line in shown.splitlines() if line.startswith("|")]
     assert len(lines) == 2 + len(expected)

@@ -38,12 +38,13 @@ class RangeName(NamedRange):
 
 
 class CallNode(RangeName):
-    """A path of nested ranges. Times are of the calls that ended."""
+    """A path of nested ranges. `min`, `max`, `p50` and `typical` are of the calls that ended."""
 
     parent: int | None  #: the place of the path around it
     lane: str | None  #: the stream of a device's ranges
     calls: int  #: ranges that ended
-    unclosed: int  #: ranges that did not end
+    unclosed: int  #: ranges still open: `total`, `covered` and `self` have their time so far
+    open_time: int  #: that time, a part of `total`
     resumptions: int | None  #: of a generator or coroutine in a profile: how often it went on
     awaited: int | None  #: the time before these, since it was suspended
     total: int  #: their durations; nested ones count once
@@ -58,10 +59,11 @@ class CallNode(RangeName):
 
 
 class StatsRow(RangeName):
-    """The ranges of one name. Times are of the calls that ended."""
+    """The ranges of one name. `sum` and what is of single calls is of those that ended."""
 
     calls: int  #: ranges that ended
-    unclosed: int  #: ranges that did not end
+    unclosed: int  #: ranges still open: `total`, `covered` and `self` have their time so far
+    open_time: float  #: that time, a part of `total`; 0 for a device's ranges
     resumptions: int | None  #: of a generator or coroutine in a profile: how often it went on
     awaited: float | None  #: the time before these, since it was suspended; None: unknown
     total: float  #: their durations, over all threads or streams; nested ones count once

@@ -25,6 +25,18 @@ class LoopName(Result):
     unclosed: int  #: how many did not
 
 
+class LoopOpen(Result):
+    """The ranges of one name that had not ended when their thread, process or file did."""
+
+    domain: str | None  #: None: the default domain
+    name: str | None  #: None: they have no message
+    thread: int  #: a row of `Recording.threads`
+    ranges: int  #: how many
+    begin: int  #: when the first of them began
+    end: int  #: the last moment in which it was known to be open
+    self: int  #: time in which no other range of the thread was open within them
+
+
 class LoopThread(Result):
     """A thread that has ranges."""
 
@@ -56,7 +68,7 @@ class LoopCandidate(Result):
 class LoopInside(Result):
     """How the ranges of one group lie within those of another."""
 
-    contained: float  #: the part of the inner ranges that lies within outer ones
+    contained: float  #: the part of the inner ranges within outer ones; below 0.8 all figures are 0
     rounds: float  #: how many of them an outer one has that has any
     time: float  #: the part of the outer ones' time that they take
 
@@ -147,6 +159,7 @@ class LoopSelf(Result):
     group: int  #: its number
     calls: int  #: on all threads
     self: int  #: the time
+    still_open: bool  #: whether they had not ended: this is their time so far
 
 
 class LoopTiny(Result):
@@ -167,6 +180,7 @@ LOOP_RESULTS = (
     LoopMeans,
     LoopMeanwhile,
     LoopName,
+    LoopOpen,
     LoopPart,
     LoopSelf,
     LoopThread,

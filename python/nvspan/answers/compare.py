@@ -283,8 +283,9 @@ def _listed(recordings: Recording | Sequence[Recording]) -> Sequence[Recording]:
 
 
 def _without_warmup(row: StatsRow) -> dict[str, Any]:
-    """The row with calls, mean and std of the calls that are no warm-up."""
+    """The row of the calls that ended, with calls, mean and std of those that are no warm-up."""
     figures = record(row, () if row.devices is None else ("devices",))
+    figures["total"] = row.total - row.open_time
     if row.warmup:
         calls = row.calls - row.warmup
         total = row.sum - row.warmup_total

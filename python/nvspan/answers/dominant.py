@@ -136,7 +136,9 @@ def self_finding(
     spent, run = largest.self, max(loop.span, 1)
     path = [parts.name(index) for index in parts.largest_path()]
     if spent >= UNNAMED * run:
-        said = f"{duration(spent)} of self time in {counted(largest.calls, 'call')}"
+        calls = counted(largest.calls, "range" if largest.still_open else "call")
+        still_open = " that did not end" if largest.still_open else ""
+        said = f"{duration(spent)} of self time in {calls}{still_open}"
         for row in rows:
             is_row = (row.domain, row.name) == (largest.domain, largest.name)
             if is_row and row.resumptions:

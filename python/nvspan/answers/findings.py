@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from nvspan import _reader
+from nvspan._results.loops import LoopOpen
 from nvspan._results.variation import Effect
 from nvspan.answers import gpu, headline
 from nvspan.answers.changes import LASTING, cancelling_findings, change_findings
@@ -64,6 +65,7 @@ class Analysis:
         self._step = step
         self._ranks = sorted({p.rank for p in recording.processes if p.rank is not None})
         self._single = _first_rank(recording, self._ranks)
+        self._still_open: list[LoopOpen] = []
         self.loop: Loop | None
         self.loop, self.stats = both(self._read_loop, recording.stats)
         self.checked: list[str] = []
@@ -107,6 +109,7 @@ class Analysis:
         if self._step is None and not has_events(self.recording):
             return None
         loop = read_loop(self._single, self._step)
+        self._still_open = loop.still_open
         return loop if loop.ranges else None
 
     def _processes(self) -> str:
@@ -119,7 +122,7 @@ class Analysis:
     def _find(self) -> Iterator[Finding]:
         yield from loss_findings(self.recording, self.stats)
         if self.loop is None:
-            self.headline = headline.event_headline(self.recording, self.stats)
+            self.headline = headline.event_headline(self.recording, self.stats, self._still_open)
             return
         self.parts = Parts(self.loop.tree)
         if self.loop.choice is None:
@@ -180,14 +183,15 @@ class Analysis:
     def _find_in_run(self, loop: Loop, parts: Parts) -> Iterator[Finding]:
         self.checked.append("waits")
         self.headline = headline.run_headline(loop)
-        run = max(loop.span, 1)
+        run = max(loop.whole, 1)
+        parts.extend(run, sum(row.self for row in loop.self_times if row.still_open))
         waits, explained = self._find_waits(loop, run)
         yield from waits
         largest = next(iter(loop.self_times), None)
         if largest is not None and largest.name not in explained:
             yield from self_finding(parts, largest, loop, self.stats.rows)
             explained.add(largest.name)
-        yield from dominant_findings(parts, "run", min(parts.tree.total / run, 1.0), explained)
+        yield from dominant_findings(parts, "run", min(parts.total / run, 1.0), explained)
 
     def _find_waits(self, loop: Loop, span: int) -> tuple[list[Finding], set[str]]:
         """Waits, and the names of the ranges that these, or findings about tiny ones, explain."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from nvspan._results.loops import LoopOpen, LoopSelf
 from nvspan._results.variation import Effect
 from nvspan.answers.changes import jump_index
 from nvspan.answers.parts import DIGITS, STEP, Parts
@@ -52,7 +53,7 @@ def step_headline(loop: Loop, choice: Choice, parts: Parts, effects: Sequence[Ef
     clauses += _outside(loop)
     if choice.evaluation:
         clauses.append(f"{choice.evaluation:,} more of that name belong to evaluation")
-    return "; ".join([*clauses, *_unclosed(loop)])
+    return "; ".join([*clauses, *_still_open(loop.still_open)])
 
 
 def request_headline(loop: Loop, choice: Choice, parts: Parts) -> str:
@@ -70,17 +71,24 @@ def request_headline(loop: Loop, choice: Choice, parts: Parts) -> str:
     rate = choice.count / max(seconds, 1e-9)
     a_second = f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
     at_once = f"{loop.steps.mean_open:.1f} at once, at most {loop.steps.peak}"
-    return "; ".join([text, f"{at_once}; {a_second} per second", *_unclosed(loop)])
+    still_open = _still_open(loop.still_open)
+    return "; ".join([text, f"{at_once}; {a_second} per second", *still_open])
 
 
 def run_headline(loop: Loop) -> str:
     """Ranges without steps, by self time."""
-    largest = [row for row in loop.self_times[:_MAX_PARTS] if row.self > _SMALL * loop.span]
-    shares = [f"{plain_name(row.name)} {share(row.self, loop.span)}" for row in largest]
-    text = f"{duration(loop.span)} and no steps, {counted(loop.ranges, 'range')}"
+    run = loop.whole
+    largest = [row for row in loop.self_times[:_MAX_PARTS] if row.self > _SMALL * run]
+    shares = [f"{self_name(row)} {share(row.self, run)}" for row in largest]
+    text = f"{duration(run)} and no steps, {counted(loop.ranges, 'range')}"
     if shares:
         text += f"; self time: {', '.join(shares)}"
-    return "; ".join([text, *_unclosed(loop)])
+    return "; ".join([text, *_still_open(loop.still_open)])
+
+
+def self_name(row: LoopSelf) -> str:
+    """A range by its self time, marked where that is its time so far."""
+    return plain_name(row.name) + (" (still open)" if row.still_open else "")
 
 
 def composition(parts: Parts) -> str:
@@ -117,7 +125,7 @@ def _steadiness(
         return said
     lead = any(effect.kind == "warm_up" for effect in effects)
     odd = {index for e in effects if e.kind in ("warm_up", "rare") for index in e.high}
-    rest = [time for index, time in enumerate(series) if index not in odd]
+    rest = sorted(time for index, time in enumerate(series) if index not in odd)
     low, middle, high = (percentile(rest, part) for part in (0.05, 0.5, 0.95))
     after = " after warm-up" if lead else ""
     if high - low > _STEADY * middle:
@@ -155,8 +163,21 @@ def _outside(loop: Loop) -> list[str]:
     return [f"{text} ({', '.join(named)})" if named else text]
 
 
-def _unclosed(loop: Loop) -> list[str]:
-    return [f"{counted(loop.unclosed, 'range')} still open"] if loop.unclosed else []
+def _still_open(ranges: Sequence[LoopOpen]) -> list[str]:
+    """Ranges that had not ended, by name, with their time so far; the longest of several."""
+    families: dict[str, list[LoopOpen]] = {}
+    for row in ranges:
+        families.setdefault(DIGITS.sub("#", label(row.domain, row.name)), []).append(row)
+    clauses = []
+    for family, rows in families.items():
+        names = {label(row.domain, row.name) for row in rows}
+        name = family if len(names) > 1 else names.pop()
+        count = sum(row.ranges for row in rows)
+        many = f" x{count:,} for up to" if count > 1 else " for"
+        clauses.append(f"{printable(name)}{many} {duration(rows[0].end - rows[0].begin)}")
+    more = len(clauses) - _MAX_NAMES
+    text = ", ".join(clauses[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return [f"still open: {text}"] if text else []
 
 
 def gpu_clause(steps: Steps) -> str:
@@ -165,7 +186,7 @@ def gpu_clause(steps: Steps) -> str:
     return f"; GPU busy {share(typical.busy, typical.duration)}" if typical.duration else ""
 
 
-def event_headline(recording: Recording, stats: Stats) -> str:
+def event_headline(recording: Recording, stats: Stats, still_open: Sequence[LoopOpen]) -> str:
     """A recording without closed ranges of the CPU: device ranges, open ranges, marks, totals."""
     rows = [row for row in stats.rows if row.calls]
     if rows:
@@ -178,10 +199,10 @@ def event_headline(recording: Recording, stats: Stats) -> str:
             for name, time in sorted(times.items(), key=lambda item: -item[1])[:_MAX_PARTS]
         )
         totals = "" if has_events(recording) else " (totals only: --mode stats)"
-        return f"{counted(calls, kind)} in {duration(whole)}{totals}: {names}"
-    if unclosed := sum(row.unclosed for row in stats.rows):
-        names = _names({label(row.domain, row.name): row.unclosed for row in stats.rows})
-        return f"no range ended, {counted(unclosed, 'range')} still open: {names}"
+        text = f"{counted(calls, kind)} in {duration(whole)}{totals}: {names}"
+        return "; ".join([text, *_still_open(still_open)])
+    if still_open:
+        return "; ".join(["no range ended", *_still_open(still_open)])
     if marks := sum(mark.calls for mark in stats.marks):
         counts: Counter[str] = Counter()
         for mark in stats.marks:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from nvspan.answers.findings import Analysis
+from nvspan.answers.headline import self_name
 from nvspan.answers.parts import Parts
 from nvspan.answers.words import plain_name, share
 from nvspan.loops.loop import Loop
@@ -46,7 +47,7 @@ def _phase_rows(parts: Parts, unit: str) -> tuple[list[str], list[list[str]]]:
 
 def _self_rows(loop: Loop) -> tuple[list[str], list[list[str]]]:
     cells = [
-        [plain_name(row.name), f"{row.calls:,}", duration(row.self), share(row.self, loop.span)]
+        [self_name(row), f"{row.calls:,}", duration(row.self), share(row.self, loop.whole)]
         for row in loop.self_times
         if row.self >= _SMALL * loop.span
     ]

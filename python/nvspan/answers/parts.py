@@ -48,6 +48,11 @@ class Parts:
         for indices in self._children.values():
             indices.sort(key=lambda index: -self._times[index])
 
+    def extend(self, whole: int, still_open: int) -> None:
+        """Makes a run as long as it was with ranges that did not end: so much of it is in them."""
+        self.unnamed = max(0.0, self.unnamed + whole - self.total - still_open)
+        self.total = float(whole)
+
     def __len__(self) -> int:
         return len(self.tree.parts)
 

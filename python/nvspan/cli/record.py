@@ -103,7 +103,7 @@ def _show(recording: nvspan.Recording) -> bool:
     said = explain.render(explain.explanation(analysis), most=_MAX_FINDINGS)
     table = overview(analysis, width_of(sys.stderr))
     notes = [note for note in Summary(recording, stats=analysis.stats).notes
-             if not note.startswith("unclosed:")]  # fmt: skip
+             if not note.startswith("still open:")]  # fmt: skip
     text = "\n".join([said, *([f"\n{table}"] if table else []), *notes])
     sys.stderr.write(text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
     return bool(analysis.stats.rows)

@@ -33,7 +33,7 @@ _MOST_ROWS = 100  # of a table for people
 _DESCRIPTION = """\
 Tabulates the ranges of recordings: calls, total time, self time (without the ranges inside), and
 the distribution of durations. The files of several processes are read together. The first lines
-list what the statistics leave out: ranges still open at the end, and lost events."""
+list lost events and ranges still open at the end, whose time until then counts."""
 
 
 def _group(given: str) -> str:

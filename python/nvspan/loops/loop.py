@@ -7,9 +7,10 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from nvspan._results.loops import LoopSelf
 from nvspan.loops.choosing import CYCLE, GIVEN, Candidate, Choice, Chooser, Strength, unit_of
 from nvspan.loops.groups import GIVEN as GIVEN_TRAIT
-from nvspan.loops.groups import PROFILE, group_names
+from nvspan.loops.groups import NO_NAME, PROFILE, group_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from nvspan._results import RecordedThread
     from nvspan._results.loops import (
         LoopGaps,
-        LoopSelf,
         LoopThread,
         LoopTiny,
         LoopTree,
@@ -45,7 +45,7 @@ class Loop:
         is_profile: whether there are calls of a profile.
         begin, end: of all closed ranges of the CPU, ns.
         ranges: how many there are.
-        unclosed: ranges that did not end.
+        still_open: ranges that did not end, the longest first.
     """
 
     def __init__(
@@ -62,7 +62,8 @@ class Loop:
         self.groups, self._of_names = groups, of_names = group_names(names, given, pattern)
         self._names = names
         loops.nest(of_names, [g.label for g in groups], [g.traits for g in groups])
-        self.begin, self.end, self.unclosed = loops.begin, loops.end, loops.unclosed
+        self.begin, self.end = loops.begin, loops.end
+        self.still_open = loops.still_open()
         self.ranges = sum(name.ranges for name in names)
         self.is_profile = any(group.traits & PROFILE for group in groups)
         self._threads = _reader.threads(handle)
@@ -80,6 +81,13 @@ class Loop:
     def span(self) -> int:
         """From the beginning of the first range to the end of the last, ns."""
         return self.end - self.begin
+
+    @property
+    def whole(self) -> int:
+        """From the beginning of the first range to the end of the last or of what is still open."""
+        begins = [row.begin for row in self.still_open] + [self.begin] * bool(self.ranges)
+        ends = [row.end for row in self.still_open] + [self.end] * bool(self.ranges)
+        return max(ends, default=0) - min(begins, default=0)
 
     @property
     def steps_extent(self) -> int:
@@ -130,8 +138,15 @@ class Loop:
 
     @cached_property
     def self_times(self) -> list[LoopSelf]:
-        """The groups with the largest self times on the main thread, the largest first."""
-        return self.loops.self_times(self.main_thread, _MOST_SELF)
+        """The groups with the largest self times on the main thread, the largest first; apart from
+        them its ranges that are still open."""
+        still_open = [
+            row.into(LoopSelf, name=row.name or NO_NAME, calls=row.ranges, still_open=True)
+            for row in self.still_open
+            if row.thread == self.main_thread and row.self
+        ]
+        ended = self.loops.self_times(self.main_thread, _MOST_SELF)
+        return sorted([*ended, *still_open], key=lambda row: -row.self)[:_MOST_SELF]
 
     @cached_property
     def tiny(self) -> list[LoopTiny]:

@@ -31,8 +31,8 @@ def left_out(lost: int, overwritten: int, unclosed: int, orphans: int) -> list[t
             f"{counted(overwritten, 'older event')} (a ring keeps only the newest)",
         ),
         (
-            "unclosed", unclosed,
-            f"{counted(unclosed, 'range')} still open at the end, not counted in the statistics",
+            "still open", unclosed,
+            f"{counted(unclosed, 'range')}; total, self and share have the time until the end",
         ),
         ("orphans", orphans, f"{counted(orphans, 'range end')} without an open range"),
     ]  # fmt: skip

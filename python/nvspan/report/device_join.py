@@ -74,7 +74,7 @@ def beside(rows: Sequence[Row]) -> tuple[list[Row], bool]:
             joined.append(_alone(row, numbers))
             continue
         partner = joined[at]
-        more = f" ({row.unclosed} unclosed on the GPU)" if row.unclosed else ""
+        more = f" ({row.unclosed:,} still open on the GPU)" if row.unclosed else ""
         joined[at] = partner.replace(**numbers, label=partner.label + more)
     return joined, found
 

@@ -74,7 +74,8 @@ def _cell(row: Row, column: str, by: str) -> str:
     if column == "awaited":
         return time_cell(row.awaited) if row.resumptions else ""
     if column in TIMES:
-        return time_cell(getattr(row, column) if row.calls else None)
+        is_known = row.calls or (row.open_time and column in ("total", "self"))
+        return time_cell(getattr(row, column) if is_known else None)
     return str(getattr(row, column))
 
 
@@ -125,7 +126,8 @@ def raw_columns(summary: Summary) -> list[str]:
     gpu = device_join.NUMBERS if summary.gpu else ()
     resumed = RESUMED if summary.has_resumptions else ()
     return [
-        *("domain", "name", "kind", "backward", *group, "calls", "unclosed", *resumed, *TIMES),
+        *("domain", "name", "kind", "backward", *group, "calls", "unclosed", "open_time"),
+        *(*resumed, *TIMES),
         *("share", "threads", "overhead", "overhead_share", *KEPT_OUT, *gpu),
     ]
 

@@ -150,7 +150,7 @@ class Summary:
             Row,
             **dict.fromkeys(device_join.NUMBERS),
             group=self._group(row),
-            label=label + (f" ({row.unclosed} unclosed)" if row.unclosed else ""),
+            label=label + (f" ({row.unclosed:,} still open)" if row.unclosed else ""),
             share=None
             if row.covered is None or not self.wall
             else row.covered / (self.wall * lanes),

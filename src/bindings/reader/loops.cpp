@@ -9,8 +9,11 @@
 #include "bindings/reader/reports.hpp"
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/result.hpp"
+#include "reader/loops/candidates.hpp"
+#include "reader/loops/still_open.hpp"
 #include "reader/loops/sums.hpp"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -60,7 +63,6 @@ class LoopsObject {
     }
     return rows;
   }
-  std::uint64_t unclosed() const { return ranges().unclosed(); }
   bool has_device_ranges() const { return ranges().has_device_ranges(); }
   std::int64_t begin() const { return ranges().first; }
   std::int64_t end() const { return ranges().last; }
@@ -100,13 +102,33 @@ class LoopsObject {
     return rows;
   }
 
+  py::list still_open() const {
+    const reader::Recording& recording = *shared_->recording;
+    py::list rows;
+    for (const reader::OpenSum& sum : reader::find_open(recording, nested())) {
+      const reader::ReadSite& site = recording.sites()[sum.site];
+      NewResult entry("LoopOpen");
+      const std::int32_t domain = recording.domains()[site.domain];
+      if (domain >= 0) entry["domain"] = recording.text(domain);
+      if (site.name >= 0) entry["name"] = recording.text(site.name);
+      entry["thread"] = sum.thread;
+      entry["ranges"] = sum.ranges;
+      entry["begin"] = sum.begin;
+      entry["end"] = sum.end;
+      entry["self"] = sum.self;
+      rows.append(entry.done());
+    }
+    return rows;
+  }
+
   py::list candidates(std::uint32_t loop_thread) {
     candidates_ = without_lock([&] { return reader::find_candidates(nested(), loop_thread); });
+    rows_.clear();
     py::list rows;
-    for (const reader::LoopCandidate& one : candidates_) {
+    for (const reader::LoopCandidate& one : candidates_.all) {
       NewResult entry("LoopCandidate");
       entry["group"] = one.group;
-      entry["ranges"] = one.rows.size();
+      entry["ranges"] = one.ranges;
       entry["all_ranges"] = one.all_ranges;
       entry["thread"] = one.thread;
       entry["total"] = one.total;
@@ -121,30 +143,31 @@ class LoopsObject {
     return rows;
   }
 
-  py::object inside(std::size_t inner, std::size_t outer) const {
-    const reader::LoopInside found =
-        reader::inside_of(nested(), candidate(inner), candidate(outer));
+  py::object inside(std::size_t inner, std::size_t outer) {
+    const reader::LoopCandidate &in = candidate(inner), &out = candidate(outer);
+    reader::LoopInside found;
+    if (!in.is_overlapping && !out.is_overlapping) {
+      const auto known = reader::inside_by_groups(nested(), candidates_.places, in, out);
+      found = known ? *known
+                    : reader::inside_by_rows(nested(), rows_of(inner), rows_of(outer), out.thread);
+    }
     NewResult result("LoopInside");
     result["contained"] = found.contained;
     result["rounds"] = found.rounds;
     result["time"] = found.time;
     return result.done();
   }
-  bool is_regular(std::size_t place) const {
-    return reader::is_regular(nested(), candidate(place));
-  }
-  bool are_siblings(std::size_t place) const {
-    return reader::are_siblings(nested(), candidate(place));
-  }
+  bool is_regular(std::size_t place) { return reader::is_regular(nested(), rows_of(place)); }
+  bool are_siblings(std::size_t place) { return reader::are_siblings(nested(), rows_of(place)); }
 
-  std::unique_ptr<LoopStepsObject> steps(std::size_t place) const {
-    return made(reader::steps_of(nested(), candidate(place)));
+  std::unique_ptr<LoopStepsObject> steps(std::size_t place) {
+    return made(reader::steps_of(nested(), rows_of(place)));
   }
   // `within`: a candidate, -1 for none.
-  py::object cycle(std::uint32_t thread, std::int64_t within) const {
+  py::object cycle(std::uint32_t thread, std::int64_t within) {
     if (thread >= nested().of_threads.size()) return py::none();
-    const reader::LoopCandidate* const around =
-        within < 0 ? nullptr : &candidate(static_cast<std::size_t>(within));
+    const reader::RangeRows* const around =
+        within < 0 ? nullptr : &rows_of(static_cast<std::size_t>(within));
     auto found = without_lock([&] { return reader::find_cycle(nested(), thread, around); });
     if (!found) return py::none();
     return py::make_tuple(found->groups, made(std::move(found->steps)));
@@ -163,9 +186,9 @@ class LoopsObject {
       entry["name"] = group.label;
       const std::int32_t domain = recording.domains()[group.domain];
       if (domain >= 0) entry["domain"] = recording.text(domain);
-      entry["group"] = sum.group;
       entry["calls"] = sum.ranges;
       entry["self"] = sum.time;
+      entry["still_open"] = false;
       rows.append(entry.done());
     }
     return rows;
@@ -191,15 +214,22 @@ class LoopsObject {
     return shared_->ranges;
   }
   const reader::LoopCandidate& candidate(std::size_t place) const {
-    if (place >= candidates_.size()) throw py::index_error();
-    return candidates_[place];
+    if (place >= candidates_.all.size()) throw py::index_error();
+    return candidates_.all[place];
+  }
+  // Kept, as a candidate that is looked at once is looked at again.
+  const reader::RangeRows& rows_of(std::size_t place) {
+    const auto found = rows_.find(place);
+    if (found != rows_.end()) return found->second;
+    return rows_.emplace(place, reader::rows_of(nested(), candidate(place))).first->second;
   }
   std::unique_ptr<LoopStepsObject> made(reader::LoopSteps steps) const {
     return std::make_unique<LoopStepsObject>(shared_, std::move(steps));
   }
 
   std::shared_ptr<LoopShared> shared_;
-  std::vector<reader::LoopCandidate> candidates_;
+  reader::LoopCandidates candidates_;
+  std::map<std::size_t, reader::RangeRows> rows_;  // by candidate
 };
 
 }  // namespace
@@ -207,7 +237,6 @@ class LoopsObject {
 void bind_loops(py::module_& module) {
   py::class_<LoopsObject> loops(module, "Loops");
   loops.def(py::init<const RecordingHandle&>())
-      .def_property_readonly("unclosed", &LoopsObject::unclosed)
       .def_property_readonly("has_device_ranges", &LoopsObject::has_device_ranges)
       .def_property_readonly("begin", &LoopsObject::begin)
       .def_property_readonly("end", &LoopsObject::end);
@@ -215,6 +244,7 @@ void bind_loops(py::module_& module) {
       .def("names", &LoopsObject::names)
       .def("nest", &LoopsObject::nest)
       .def("threads", &LoopsObject::threads)
+      .def("still_open", &LoopsObject::still_open)
       .def("candidates", &LoopsObject::candidates)
       .def("inside", &LoopsObject::inside)
       .def("is_regular", &LoopsObject::is_regular)

@@ -112,6 +112,7 @@ py::list tree(const RecordingHandle& handle, bool ancestors) {
     }
     entry["calls"] = node.calls;
     entry["unclosed"] = node.unclosed;
+    entry["open_time"] = static_cast<std::int64_t>(node.outermost.still_open().time);
     if (node.is_resumable) {
       entry["resumptions"] = node.resumptions;
       entry["awaited"] = node.awaited;

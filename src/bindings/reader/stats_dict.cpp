@@ -89,6 +89,7 @@ py::object Reader::stats(const py::str& asked) {
     entry["backward"] = row->backward;
     entry["calls"] = row->calls;
     entry["unclosed"] = row->unclosed;
+    entry["open_time"] = row->outermost.still_open().time;
     if (row->is_resumable) {
       entry["resumptions"] = row->resumptions;
       if (!row->has_cells) entry["awaited"] = static_cast<double>(row->awaited);

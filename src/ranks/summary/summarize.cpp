@@ -64,7 +64,8 @@ class Summarizer {
     figures.devices = row.devices.size();
     figures.sum = wide_of(row.sum);
     figures.nested = wide_of(row.outermost.within().time);
-    figures.total = figures.sum - figures.nested;
+    figures.open_time = wide_of(row.outermost.still_open().time);
+    figures.total = figures.sum - figures.nested + figures.open_time;
     // Of any sum with it, no other makes it positive.
     constexpr Wide not_known = -(Wide{1} << 100);
     figures.covered = row.kind == reader::RangeKind::push_pop ? figures.total
@@ -77,7 +78,7 @@ class Summarizer {
     figures.longest = row.longest;
     ProcessSum& sum = sums_[process];
     sum.ranges += static_cast<std::int64_t>(row.calls + row.unclosed);
-    if (row.calls != 0 && row.first <= row.last) {
+    if (row.first <= row.last) {
       figures.first = row.first + offset;
       figures.last = row.last + offset;
       sum.first = std::min(sum.first, row.first);

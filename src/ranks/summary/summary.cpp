@@ -58,6 +58,7 @@ void RangeFigures::merge(const RangeFigures& other) {
   threads += other.threads;
   devices += other.devices;
   total += other.total;
+  open_time += other.open_time;
   sum += other.sum;
   self += other.self;
   squares += other.squares;

@@ -92,11 +92,12 @@ struct RangeKeyHash {
 
 // Times are ns; `first` and `last` are ns since 1970.
 struct RangeFigures {
-  std::uint64_t calls = 0;  // closed ones; what follows is about those
-  std::uint64_t unclosed = 0;
+  std::uint64_t calls = 0;     // closed ones; what follows is about those
+  std::uint64_t unclosed = 0;  // as in reader::AggregateRow
   std::uint64_t threads = 0;
   std::uint64_t devices = 0;
-  Wide total = 0;  // as reader::AggregateRow::total()
+  Wide total = 0;      // as reader::AggregateRow::total()
+  Wide open_time = 0;  // of it, of ranges that are still open
   Wide sum = 0;
   Wide self = 0;
   Wide squares = 0;

@@ -14,7 +14,7 @@
 namespace nvspan::ranks {
 namespace {
 
-constexpr char magic[] = "NVSPSUM3";
+constexpr char magic[] = "NVSPSUM4";
 constexpr std::size_t magic_bytes = sizeof magic - 1;
 constexpr std::size_t head_bytes = magic_bytes + sizeof(std::uint32_t);
 
@@ -22,8 +22,8 @@ void pack(Packer& to, const RangeFigures& row) {
   for (const std::uint64_t value : {row.calls, row.unclosed, row.threads, row.devices}) {
     to.count(value);
   }
-  for (const Wide value : {row.total, row.sum, row.self, row.squares, row.overhead, row.nested,
-                           row.bytes, row.covered}) {
+  for (const Wide value : {row.total, row.open_time, row.sum, row.self, row.squares, row.overhead,
+                           row.nested, row.bytes, row.covered}) {
     to.wide(value);
   }
   for (const std::int64_t value : {row.shortest, row.longest, row.first, row.last}) {
@@ -36,8 +36,8 @@ void unpack(Unpacker& from, RangeFigures& row) {
   for (std::uint64_t* value : {&row.calls, &row.unclosed, &row.threads, &row.devices}) {
     *value = from.count();
   }
-  for (Wide* value : {&row.total, &row.sum, &row.self, &row.squares, &row.overhead, &row.nested,
-                      &row.bytes, &row.covered}) {
+  for (Wide* value : {&row.total, &row.open_time, &row.sum, &row.self, &row.squares, &row.overhead,
+                      &row.nested, &row.bytes, &row.covered}) {
     *value = from.wide();
   }
   for (std::int64_t* value : {&row.shortest, &row.longest, &row.first, &row.last}) {

@@ -209,8 +209,20 @@ bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_
                        static_cast<std::int64_t>(base.first.realtime - base.first.monotonic);
     }
   }
-  process.end = process.time(header.last_sample != 0 ? last.ticks : header.first.ticks);
+  process.end_ticks = header.last_sample != 0 ? last.ticks : header.first.ticks;
+  process.end = process.time(process.end_ticks);
   return true;
+}
+
+// A process that has not ended its recording looked at the clocks before its last events.
+void Recording::find_end(ReadProcess& process, std::size_t first_thread) const {
+  if (process.closed) return;
+  for (std::size_t i = first_thread; i < threads_.size(); ++i) {
+    if (threads_[i].chunks.empty()) continue;
+    const ReadChunk& chunk = threads_[i].chunks.back();
+    process.end_ticks = std::max(process.end_ticks, scan_chunk(*this, process, chunk).last_ticks);
+  }
+  process.end = process.time(process.end_ticks);
 }
 
 void Recording::find_chunks(Loading& loading, const FileCheck& check) {
@@ -281,6 +293,7 @@ bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, s
     stats_[i].thread = rows[stats_[i].thread];
   }
   if (loading.is_checked()) find_damage(loading, first_thread, check);
+  find_end(loading.process, first_thread);
   if ((loading.process.header.flags & record::file_cut) != 0) add_cut_loss(loading.index);
   return true;
 }

@@ -119,7 +119,8 @@ struct ReadProcess {
   bool closed = false;
   bool was_ring = false;             // switched to one while it was recorded
   std::uint64_t open_chunks = 0;     // without a checksum, as their process did not end them
-  std::int64_t end = 0;              // the last moment that it knows of
+  std::uint64_t end_ticks = 0;       // the last moment that it knows of
+  std::int64_t end = 0;              // likewise, ns
   std::vector<std::uint32_t> sites;  // by the file's number
   std::vector<std::uint32_t> counters;
   std::vector<std::uint32_t> domains;
@@ -226,6 +227,7 @@ class Recording : public core::Immovable {
   void resolve_thread_names(Loading& loading);
   void resolve_losses(const Loading& loading);
   void add_cut_loss(std::uint32_t process);
+  void find_end(ReadProcess& process, std::size_t first_thread) const;
 
   std::vector<std::vector<std::uint64_t>> files_;
   core::TextTable strings_;

@@ -3,58 +3,150 @@
 
 #include "reader/loops/candidates.hpp"
 
+#include "core/memory/path_table.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace nvspan::reader {
 namespace {
 
+constexpr std::int64_t tiny = 2'000;
+constexpr std::uint32_t none = 0xFFFFFFFF;
+
 using ThreadCounts = std::map<std::uint32_t, std::uint64_t>;
 
-// The rows of each group, by thread and start.
-class GroupRows {
- public:
-  explicit GroupRows(const LoopRanges& ranges)
-      : first_(ranges.groups.size() + 1), rows_(ranges.size()) {
-    for (const std::uint32_t group : ranges.group) ++first_[group + 1];
-    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-    std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
-    for (RangeRow row = 0; row < ranges.size(); ++row) rows_[next[ranges.group[row]]++] = row;
-  }
-  std::size_t size_of(std::uint32_t group) const { return first_[group + 1] - first_[group]; }
-  const RangeRow* begin(std::uint32_t group) const { return rows_.data() + first_[group]; }
-  const RangeRow* end(std::uint32_t group) const { return rows_.data() + first_[group + 1]; }
-
- private:
-  std::vector<std::size_t> first_;
-  RangeRows rows_;
+// The outermost ranges of a group in a thread.
+struct ThreadSum {
+  std::uint32_t group = 0, thread = 0;
+  std::uint64_t ranges = 0;
+  std::uint64_t inner = 0;  // those within others of the group
+  std::uint64_t tiny_ones = 0;
+  std::int64_t total = 0, covered = 0;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
 };
 
-// Of each group, how many others three in ten of its ranges or more hold directly.
-std::vector<std::uint32_t> count_parts(const LoopRanges& ranges, const GroupRows& members) {
-  constexpr double least_share = 0.3;
-  std::vector<std::uint32_t> parts(ranges.groups.size());
-  std::vector<std::uint64_t> within(ranges.groups.size());
-  std::vector<std::uint32_t> outers;
-  for (std::uint32_t inner = 0; inner < ranges.groups.size(); ++inner) {
-    for (const RangeRow* row = members.begin(inner); row != members.end(inner); ++row) {
-      if (ranges.parent[*row] == no_range) continue;
-      const std::uint32_t outer = ranges.group[ranges.parent[*row]];
-      if (within[outer]++ == 0) outers.push_back(outer);
+// One pass over all ranges: the sums and the place of each group.
+class GroupScan {
+ public:
+  GroupScan(const LoopRanges& ranges, LoopCandidates& out)
+      : ranges_(ranges),
+        out_(out),
+        latest_(ranges.groups.size(), none),
+        floats_(ranges.groups.size()),
+        nearest_(ranges.groups.size()) {
+    out.places.resize(ranges.groups.size());
+    for (RangeRow row = 0; ranges.has_flags() && row < ranges.size(); ++row) {
+      if (ranges.is_floating(row) && !ranges.is_backward(row)) floats_[ranges.group[row]] = 1;
     }
-    for (const std::uint32_t outer : outers) {
-      const auto count = static_cast<double>(within[outer]);
-      const bool is_part = count >= least_share * static_cast<double>(members.size_of(outer));
-      if (is_part && outer != inner) ++parts[outer];
-      within[outer] = 0;
-    }
-    outers.clear();
   }
-  return parts;
-}
+
+  void run() {
+    for (std::uint32_t thread = 0; thread < ranges_.of_threads.size(); ++thread) {
+      const LoopRanges::Rows rows = ranges_.rows_of(thread);
+      for (RangeRow row = rows.begin; row < rows.end; ++row) {
+        see_parent(row);
+        if (!ranges_.is_backward(row)) add(row, thread);
+      }
+    }
+    for (const ThreadSum& sum : sums_) {
+      // Where a group holds itself, it is not known how many of its ranges hold one of another.
+      if (sum.inner != 0) out_.places[sum.group].around = GroupPlace::several;
+    }
+    std::stable_sort(sums_.begin(), sums_.end(),
+                     [](const ThreadSum& a, const ThreadSum& b) { return a.group < b.group; });
+  }
+
+  bool floats(std::uint32_t group) const { return floats_[group] != 0; }
+  const std::vector<ThreadSum>& sums() const { return sums_; }  // by group and thread
+  // Of each group, how many others three in ten of its ranges or more hold directly.
+  std::vector<std::uint32_t> count_parts() const {
+    constexpr double least_share = 0.3;
+    std::vector<std::uint32_t> parts(ranges_.groups.size());
+    for (const Pair& pair : pairs_) {
+      const auto all = static_cast<double>(ranges_.groups[pair.outer].ranges);
+      const bool is_part = static_cast<double>(pair.ranges) >= least_share * all;
+      if (is_part && pair.outer != pair.inner) ++parts[pair.outer];
+    }
+    return parts;
+  }
+
+ private:
+  struct Pair {  // of groups, one directly in the other
+    std::uint32_t inner, outer;
+    std::uint64_t ranges;
+  };
+  struct Nearest {  // around the latest range of a group
+    RangeRow parent = no_range;
+    std::uint32_t group = none;
+    std::uint32_t pair = 0;
+    bool is_seen = false;
+  };
+
+  void see_parent(RangeRow row) {
+    const std::uint32_t group = ranges_.group[row];
+    const RangeRow parent = ranges_.parent[row];
+    const std::uint32_t outer = parent == no_range ? none : ranges_.group[parent];
+    Nearest& nearest = nearest_[group];
+    GroupPlace& place = out_.places[group];
+    if (!nearest.is_seen || nearest.group != outer) {
+      place.around = nearest.is_seen ? GroupPlace::several : outer;
+      if (outer != none) nearest.pair = pair_of(group, outer);
+      nearest.group = outer;
+      nearest.is_seen = true;
+    }
+    if (outer == none) return;
+    ++pairs_[nearest.pair].ranges;
+    if (nearest.parent != parent) ++place.outers;
+    nearest.parent = parent;
+  }
+  std::uint32_t pair_of(std::uint32_t inner, std::uint32_t outer) {
+    std::uint64_t& number = numbers_[core::PathKey{outer, inner}];
+    if (number == core::PathTable::none) {
+      number = pairs_.size();
+      pairs_.push_back({inner, outer, 0});
+    }
+    return static_cast<std::uint32_t>(number);
+  }
+
+  void add(RangeRow row, std::uint32_t thread) {
+    const std::uint32_t group = ranges_.group[row];
+    std::uint32_t& latest = latest_[group];
+    if (latest == none || sums_[latest].thread != thread) {
+      latest = static_cast<std::uint32_t>(sums_.size());
+      ThreadSum& made = sums_.emplace_back();
+      made.group = group;
+      made.thread = thread;
+    }
+    ThreadSum& sum = sums_[latest];
+    const std::int64_t start = ranges_.start[row], end = ranges_.end[row];
+    const std::int64_t added = std::max<std::int64_t>(0, end - std::max(start, sum.last));
+    if (added == 0 && end != start && floats_[group] == 0) {
+      ++sum.inner;
+      return;
+    }
+    ++sum.ranges;
+    sum.covered += added;
+    sum.total += end - start;
+    sum.tiny_ones += end - start < tiny ? 1 : 0;
+    sum.first = std::min(sum.first, start);
+    sum.last = std::max(sum.last, end);
+  }
+
+  const LoopRanges& ranges_;
+  LoopCandidates& out_;
+  std::vector<std::uint32_t> latest_;  // of sums_, by group
+  std::vector<std::uint8_t> floats_;   // groups that have floating ranges
+  std::vector<Nearest> nearest_;
+  std::vector<ThreadSum> sums_;
+  std::vector<Pair> pairs_;
+  core::PathTable numbers_;  // of pairs_
+};
 
 bool is_pool(const ThreadCounts& per_thread) {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;
@@ -81,40 +173,11 @@ std::uint32_t thread_of(const ThreadCounts& per_thread, std::uint32_t loop_threa
                                                                                   : busiest;
 }
 
-ThreadCounts count_threads(const LoopRanges& ranges, const RangeRows& rows) {
-  ThreadCounts counts;
-  for (std::size_t i = 0; i < rows.size();) {
-    const std::uint32_t thread = ranges.thread[rows[i]];
-    const RangeRow limit = ranges.rows_of(thread).end;
-    const auto next =
-        std::lower_bound(rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(), limit);
-    counts[thread] = static_cast<std::uint64_t>(next - rows.begin()) - i;
-    i = static_cast<std::size_t>(next - rows.begin());
-  }
-  return counts;
-}
-
-// Leaves the outermost, also those without a length; true: more than one in twenty lie in others.
-bool drop_inner(const LoopRanges& ranges, RangeRows& rows) {
-  SortedCoverage coverage;
-  std::size_t kept = 0, inner = 0;
-  const std::size_t all = rows.size();
-  for (const RangeRow row : rows) {
-    const bool adds = coverage.add(ranges.thread[row], ranges.start[row], ranges.end[row]) != 0;
-    if (adds || ranges.end[row] == ranges.start[row]) {
-      rows[kept++] = row;
-    } else {
-      ++inner;
-    }
-  }
-  rows.resize(kept);
-  return static_cast<double>(inner) > 0.05 * static_cast<double>(all);
-}
-
-bool run_at_once(const LoopRanges& ranges, const RangeRows& rows, std::uint32_t process) {
+bool run_at_once(const LoopRanges& ranges, LoopCandidate candidate,
+                 std::vector<std::uint32_t> threads) {
+  candidate.threads = std::move(threads);
   std::vector<std::int64_t> starts, ends;
-  for (const RangeRow row : rows) {
-    if (ranges.process_of(row) != process) continue;
+  for (const RangeRow row : rows_of(ranges, candidate)) {
     starts.push_back(ranges.start[row]);
     ends.push_back(ranges.end[row]);
   }
@@ -128,132 +191,189 @@ bool is_told(const LoopRanges& ranges, const LoopCandidate& candidate) {
 // Of a process whose threads have some each, the loop's thread counts, or they are a pool, or they
 // run at once. Of several processes each has a loop of its own. What is said to be a step is one in
 // every thread.
-void choose_threads(const LoopRanges& ranges, std::uint32_t loop_thread, LoopCandidate& candidate) {
+void choose_threads(const LoopRanges& ranges, std::uint32_t loop_thread, const ThreadCounts& counts,
+                    LoopCandidate& candidate) {
   std::map<std::uint32_t, ThreadCounts> processes;
-  for (const auto& [thread, count] : count_threads(ranges, candidate.rows)) {
+  for (const auto& [thread, count] : counts) {
     processes[ranges.process_of_thread(thread)][thread] = count;
   }
-  std::vector<std::uint8_t> is_dropped(ranges.of_threads.size());
+  candidate.threads.clear();
   for (const auto& [process, threads] : processes) {
-    if (threads.size() < 2) continue;
-    if (candidate.thread == loop_thread && !is_pool(threads) && !is_told(ranges, candidate)) {
-      const std::uint32_t kept = thread_of(threads, loop_thread);
-      for (const auto& [thread, count] : threads) is_dropped[thread] = thread == kept ? 0 : 1;
-    } else if (run_at_once(ranges, candidate.rows, process)) {
+    std::vector<std::uint32_t> kept;
+    for (const auto& [thread, count] : threads) kept.push_back(thread);
+    if (kept.size() > 1 && candidate.thread == loop_thread && !is_pool(threads) &&
+        !is_told(ranges, candidate)) {
+      kept = {thread_of(threads, loop_thread)};
+    } else if (kept.size() > 1 && run_at_once(ranges, candidate, kept)) {
       candidate.is_overlapping = true;
     }
+    candidate.threads.insert(candidate.threads.end(), kept.begin(), kept.end());
   }
-  RangeRows& rows = candidate.rows;
-  rows.erase(std::remove_if(rows.begin(), rows.end(),
-                            [&](RangeRow row) { return is_dropped[ranges.thread[row]] != 0; }),
-             rows.end());
 }
 
-// Its figures; false: it has too few ranges.
-bool fill(const LoopRanges& ranges, std::uint32_t loop_thread, LoopCandidate& candidate) {
-  const std::size_t least = is_told(ranges, candidate) ? 1 : 2;
-  RangeRows& rows = candidate.rows;
-  if (rows.size() < least) return false;
-  candidate.is_overlapping =
-      std::any_of(rows.begin(), rows.end(), [&](RangeRow row) { return ranges.is_floating(row); });
-  if (!candidate.is_overlapping) candidate.is_recursive = drop_inner(ranges, rows);
-  candidate.thread = thread_of(count_threads(ranges, rows), loop_thread);
-  if (!candidate.is_overlapping) choose_threads(ranges, loop_thread, candidate);
-  if (rows.size() < least) return false;
-  constexpr std::int64_t tiny = 2'000;
-  std::size_t short_ones = 0;
-  std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0, covered = 0;
-  SortedCoverage coverage;
-  for (const RangeRow row : rows) {
-    const std::int64_t duration = ranges.duration(row);
-    candidate.total += duration;
-    short_ones += duration < tiny ? 1 : 0;
-    first = std::min(first, ranges.start[row]);
-    last = std::max(last, ranges.end[row]);
-    if (ranges.thread[row] == candidate.thread) {
-      covered += coverage.add(candidate.thread, ranges.start[row], ranges.end[row]);
-    }
+// Its figures from those of its threads; false: it has too few ranges.
+bool fill(const LoopRanges& ranges, std::uint32_t loop_thread, const std::vector<ThreadSum>& sums,
+          LoopCandidate& candidate) {
+  const std::uint64_t least = is_told(ranges, candidate) ? 1 : 2;
+  ThreadCounts counts;
+  std::uint64_t inner = 0, kept = 0;
+  for (const ThreadSum& sum : sums) {
+    counts[sum.thread] = sum.ranges;
+    candidate.threads.push_back(sum.thread);
+    inner += sum.inner;
+    kept += sum.ranges;
   }
-  candidate.is_tiny = 2 * short_ones > rows.size();
+  if (inner + kept < least) return false;
+  candidate.is_recursive = static_cast<double>(inner) > 0.05 * static_cast<double>(inner + kept);
+  candidate.thread = thread_of(counts, loop_thread);
+  candidate.is_overlapping = candidate.floats;
+  if (!candidate.floats && sums.size() > 1) {
+    choose_threads(ranges, loop_thread, counts, candidate);
+  }
+  ThreadSum whole;
+  std::int64_t covered = 0;
+  for (const ThreadSum& sum : sums) {
+    const auto& threads = candidate.threads;
+    if (std::find(threads.begin(), threads.end(), sum.thread) == threads.end()) continue;
+    whole.ranges += sum.ranges;
+    whole.total += sum.total;
+    whole.tiny_ones += sum.tiny_ones;
+    whole.first = std::min(whole.first, sum.first);
+    whole.last = std::max(whole.last, sum.last);
+    if (sum.thread == candidate.thread) covered = sum.covered;
+  }
+  candidate.ranges = whole.ranges;
+  if (candidate.ranges < least) return false;
+  candidate.total = whole.total;
+  candidate.is_tiny = 2 * whole.tiny_ones > candidate.ranges;
+  candidate.is_plain = candidate.ranges == candidate.all_ranges && candidate.threads.size() == 1 &&
+                       !candidate.is_overlapping;
   const LoopRanges::Rows of_thread = ranges.rows_of(candidate.thread);
   const std::int64_t extent =
       std::max<std::int64_t>(1, of_thread.last - ranges.start[of_thread.begin]);
   candidate.coverage = static_cast<double>(covered) / static_cast<double>(extent);
-  candidate.extent = static_cast<double>(last - first) /
+  candidate.extent = static_cast<double>(whole.last - whole.first) /
                      static_cast<double>(std::max<std::int64_t>(1, ranges.span()));
   return true;
 }
 
 }  // namespace
 
-std::vector<LoopCandidate> find_candidates(const LoopRanges& ranges, std::uint32_t loop_thread) {
-  const GroupRows members(ranges);
-  const std::vector<std::uint32_t> parts = count_parts(ranges, members);
-  std::vector<LoopCandidate> found;
-  for (std::uint32_t group = 0; group < ranges.groups.size(); ++group) {
-    const std::uint8_t traits = ranges.groups[group].traits;
-    if ((traits & trait_profile) != 0 && (traits & trait_given) == 0) continue;
-    LoopCandidate candidate;
-    candidate.group = group;
-    candidate.all_ranges = members.size_of(group);
-    candidate.parts = parts[group];
-    std::copy_if(members.begin(group), members.end(group), std::back_inserter(candidate.rows),
-                 [&](RangeRow row) { return !ranges.is_backward(row); });
-    if (fill(ranges, loop_thread, candidate)) found.push_back(std::move(candidate));
+std::optional<LoopInside> inside_by_groups(const LoopRanges& ranges,
+                                           const std::vector<GroupPlace>& places,
+                                           const LoopCandidate& inner, const LoopCandidate& outer) {
+  if (!inner.is_plain || !outer.is_plain) return std::nullopt;
+  for (std::uint32_t group = inner.group;;) {
+    const GroupPlace& place = places[group];
+    if (place.around == GroupPlace::several) return std::nullopt;
+    if (place.around == GroupPlace::outermost) return LoopInside();
+    if (place.around == outer.group) {
+      const auto all = static_cast<double>(outer.total);
+      return LoopInside{1, static_cast<double>(inner.ranges) / static_cast<double>(place.outers),
+                        static_cast<double>(inner.total) / std::max(1.0, all)};
+    }
+    if (place.outers != ranges.groups[place.around].ranges) return std::nullopt;
+    group = place.around;
   }
-  if (found.size() <= most_candidates) return found;
-  std::vector<std::int64_t> totals;
-  for (const LoopCandidate& one : found) totals.push_back(one.total);
-  std::nth_element(totals.begin(), totals.end() - most_candidates, totals.end());
-  const std::int64_t least = totals[totals.size() - most_candidates];
-  found.erase(std::remove_if(found.begin(), found.end(),
-                             [&](const LoopCandidate& one) { return one.total < least; }),
-              found.end());
-  return found;
 }
 
-LoopInside inside_of(const LoopRanges& ranges, const LoopCandidate& inner,
-                     const LoopCandidate& outer) {
-  LoopInside found;
-  if (inner.is_overlapping || outer.is_overlapping) return found;
-  const auto of_thread = [&](const RangeRows& rows) {
-    const LoopRanges::Rows all = ranges.rows_of(outer.thread);
-    return std::make_pair(std::lower_bound(rows.begin(), rows.end(), all.begin),
-                          std::lower_bound(rows.begin(), rows.end(), all.end));
+RangeRows rows_of(const LoopRanges& ranges, const LoopCandidate& candidate) {
+  RangeRows rows;
+  rows.reserve(candidate.ranges);
+  SortedCoverage coverage;
+  for (const std::uint32_t thread : candidate.threads) {
+    const LoopRanges::Rows all = ranges.rows_of(thread);
+    for (RangeRow row = all.begin; row < all.end; ++row) {
+      if (ranges.group[row] != candidate.group || ranges.is_backward(row)) continue;
+      const bool adds = coverage.add(thread, ranges.start[row], ranges.end[row]) != 0;
+      // Also those without a length.
+      if (adds || candidate.floats || ranges.end[row] == ranges.start[row]) rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+LoopCandidates find_candidates(const LoopRanges& ranges, std::uint32_t loop_thread) {
+  LoopCandidates out;
+  GroupScan scan(ranges, out);
+  scan.run();
+  const std::vector<std::uint32_t> parts = scan.count_parts();
+  for (auto at = scan.sums().begin(); at != scan.sums().end();) {
+    const std::uint32_t group = at->group;
+    const auto next = std::find_if(at, scan.sums().end(),
+                                   [&](const ThreadSum& sum) { return sum.group != group; });
+    const std::uint8_t traits = ranges.groups[group].traits;
+    if ((traits & trait_profile) == 0 || (traits & trait_given) != 0) {
+      LoopCandidate candidate;
+      candidate.group = group;
+      candidate.all_ranges = ranges.groups[group].ranges;
+      candidate.parts = parts[group];
+      candidate.floats = scan.floats(group);
+      if (fill(ranges, loop_thread, {at, next}, candidate)) out.all.push_back(candidate);
+    }
+    at = next;
+  }
+  if (out.all.size() <= most_candidates) return out;
+  std::vector<std::int64_t> totals;
+  for (const LoopCandidate& one : out.all) totals.push_back(one.total);
+  std::nth_element(totals.begin(), totals.end() - most_candidates, totals.end());
+  const std::int64_t least = totals[totals.size() - most_candidates];
+  out.all.erase(std::remove_if(out.all.begin(), out.all.end(),
+                               [&](const LoopCandidate& one) { return one.total < least; }),
+                out.all.end());
+  return out;
+}
+
+LoopInside inside_by_rows(const LoopRanges& ranges, const RangeRows& inner, const RangeRows& outer,
+                          std::uint32_t thread) {
+  const LoopRanges::Rows all = ranges.rows_of(thread);
+  const auto from = [&](const RangeRows& rows) {
+    return std::lower_bound(rows.begin(), rows.end(), all.begin);
   };
-  auto [o, o_end] = of_thread(outer.rows);
-  auto [i, i_end] = of_thread(inner.rows);
-  if (o == o_end || i == i_end) return found;
-  std::int64_t whole = 0, time = 0;
-  for (auto row = o; row != o_end; ++row) whole += ranges.duration(*row);
-  const auto all = static_cast<double>(i_end - i);
-  double contained = 0, used = 0;
-  auto last_used = o_end;
-  const bool is_sparse = 16 * (i_end - i) < o_end - o;
-  for (; i != i_end; ++i) {
+  const auto to = [&](const RangeRows& rows) {
+    return std::lower_bound(rows.begin(), rows.end(), all.end);
+  };
+  const auto outers = from(outer), outers_end = to(outer);
+  const auto inners = from(inner), inners_end = to(inner);
+  if (outers == outers_end || inners == inners_end) return {};
+  const auto count = static_cast<double>(inners_end - inners);
+  const double most_outside = (1 - LoopInside::least) * count;
+  double contained = 0, outside = 0, used = 0;
+  std::int64_t time = 0, whole = 0;
+  auto o = outers, last_used = outers_end;
+  const bool is_sparse = 16 * (inners_end - inners) < outers_end - outers;
+  for (auto i = inners; i != inners_end; ++i) {
     const std::int64_t start = ranges.start[*i];
     if (is_sparse) {
-      o = std::partition_point(o, o_end, [&](RangeRow row) { return ranges.start[row] <= start; });
+      o = std::partition_point(o, outers_end,
+                               [&](RangeRow row) { return ranges.start[row] <= start; });
     } else {
-      while (o != o_end && ranges.start[*o] <= start) ++o;
+      while (o != outers_end && ranges.start[*o] <= start) ++o;
     }
-    if (o == outer.rows.begin() || ranges.thread[*(o - 1)] != outer.thread) continue;
+    // Of two with the same times the first is around the second.
+    const bool is_inside = o != outers && ranges.end[*i] <= ranges.end[*(o - 1)] && *i > *(o - 1);
+    if (!is_inside) {
+      outside += 1;
+      if (outside >= most_outside) return {};
+      continue;
+    }
     --o;
-    if (ranges.end[*i] > ranges.end[*o] || ranges.depth[*i] <= ranges.depth[*o]) continue;
     contained += 1;
     used += last_used == o ? 0 : 1;
     last_used = o;
     time += ranges.duration(*i);
   }
-  found.contained = contained / all;
+  for (o = outers; o != outers_end; ++o) whole += ranges.duration(*o);
+  LoopInside found;
+  found.contained = contained / count;
   found.rounds = contained / std::max(1.0, used);
   found.time = static_cast<double>(time) / static_cast<double>(std::max<std::int64_t>(1, whole));
   return found;
 }
 
-bool is_regular(const LoopRanges& ranges, const LoopCandidate& candidate) {
+bool is_regular(const LoopRanges& ranges, const RangeRows& rows) {
   std::vector<std::int64_t> starts;
-  for (const RangeRow row : candidate.rows) starts.push_back(ranges.start[row]);
+  for (const RangeRow row : rows) starts.push_back(ranges.start[row]);
   std::sort(starts.begin(), starts.end());
   const auto count = static_cast<double>(starts.size() - 1);
   const double mean = static_cast<double>(starts.back() - starts.front()) / count;
@@ -265,9 +385,9 @@ bool is_regular(const LoopRanges& ranges, const LoopCandidate& candidate) {
   return std::sqrt(squares / count) < 0.5 * mean;
 }
 
-bool are_siblings(const LoopRanges& ranges, const LoopCandidate& candidate) {
+bool are_siblings(const LoopRanges& ranges, const RangeRows& rows) {
   RangeRows parents;
-  for (const RangeRow row : candidate.rows) parents.push_back(ranges.parent[row]);
+  for (const RangeRow row : rows) parents.push_back(ranges.parent[row]);
   std::sort(parents.begin(), parents.end());
   const auto count = static_cast<double>(parents.size());
   double different = 0, most = 0;

@@ -18,6 +18,8 @@ class GapFinder {
   GapFinder(const LoopRanges& ranges, const LoopSteps& steps, std::uint32_t thread)
       : ranges_(ranges), steps_(steps) {
     gaps_.thread = thread;
+    begins_.reserve(steps.size());
+    ends_.reserve(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (steps.thread[i] != thread) continue;
       begins_.push_back(steps.start[i]);
@@ -28,6 +30,7 @@ class GapFinder {
   LoopGaps find() {
     const std::int64_t last = *std::max_element(ends_.begin(), ends_.end());
     gaps_.loop = last - begins_.front();
+    gaps_.series.reserve(begins_.size());
     for (std::size_t i = 1; i < begins_.size(); ++i) {
       gaps_.series.push_back(std::max<std::int64_t>(0, begins_[i] - ends_[i - 1]));
       gaps_.total += gaps_.series.back();
@@ -56,6 +59,9 @@ class GapFinder {
     std::size_t next = 0;  // the first step that begins after the row does
     for (RangeRow row = rows.begin; row < rows.end; ++row) {
       if (ranges_.is_floating(row) || ranges_.is_backward(row)) continue;
+      // What lies in a range that holds no step holds none.
+      const RangeRow parent = ranges_.parent[row];
+      if (parent != no_range && is_around[parent - rows.begin] == 0) continue;
       const std::int64_t start = ranges_.start[row], end = ranges_.end[row];
       while (next < begins_.size() && begins_[next] <= start) ++next;
       const std::size_t first = next > 0 && begins_[next - 1] == start ? next - 1 : next;
@@ -63,8 +69,6 @@ class GapFinder {
       const bool is_outside = next == 0 || start >= ends_[next - 1];
       if (holds || (!is_outside && end > ends_[next - 1])) is_around[row - rows.begin] = 1;
       if (!is_outside || holds) continue;
-      const RangeRow parent = ranges_.parent[row];
-      if (parent != no_range && is_around[parent - rows.begin] == 0) continue;
       Parts& into = next == 0 ? before_ : end <= last ? between_ : after_;
       LoopGapPart& part = into[ranges_.group[row]];
       part.group = ranges_.group[row];

@@ -21,13 +21,14 @@ bool is_evaluation(const LoopRanges& ranges, RangeRow row) {
 }
 
 // The siblings in which a cycle may be.
-RangeRows siblings_of(const LoopRanges& ranges, std::uint32_t thread, const LoopCandidate* within) {
+RangeRows siblings_of(const LoopRanges& ranges, std::uint32_t thread, const RangeRows* within) {
   RangeRows found;
   if (within != nullptr) {
+    const std::uint32_t group = ranges.group[within->front()];
     for (RangeRow row = 0; row < ranges.size(); ++row) {
       const RangeRow parent = ranges.parent[row];
-      if (parent != no_range && ranges.group[parent] == within->group &&
-          std::binary_search(within->rows.begin(), within->rows.end(), parent)) {
+      if (parent != no_range && ranges.group[parent] == group &&
+          std::binary_search(within->begin(), within->end(), parent)) {
         found.push_back(row);
       }
     }
@@ -90,17 +91,25 @@ std::vector<std::uint32_t> usual_round(const LoopRanges& ranges, const RangeRows
 
 }  // namespace
 
-LoopSteps steps_of(const LoopRanges& ranges, const LoopCandidate& candidate) {
+LoopSteps steps_of(const LoopRanges& ranges, const RangeRows& rows) {
   LoopSteps steps;
-  for (const RangeRow row : candidate.rows) {
-    if (!is_evaluation(ranges, row)) steps.rows.push_back(row);
+  const bool evaluates = ranges.has_any(trait_evaluates);
+  steps.rows.reserve(rows.size());
+  for (const RangeRow row : rows) {
+    if (!evaluates || !is_evaluation(ranges, row)) steps.rows.push_back(row);
   }
-  if (steps.rows.empty()) steps.rows = candidate.rows;  // evaluation is all that it does
-  steps.evaluation = candidate.rows.size() - steps.rows.size();
-  std::stable_sort(steps.rows.begin(), steps.rows.end(),
-                   [&](RangeRow a, RangeRow b) { return ranges.start[a] < ranges.start[b]; });
+  if (steps.rows.empty()) steps.rows = rows;  // evaluation is all that it does
+  steps.evaluation = rows.size() - steps.rows.size();
+  const auto precedes = [&](RangeRow a, RangeRow b) { return ranges.start[a] < ranges.start[b]; };
+  if (!std::is_sorted(steps.rows.begin(), steps.rows.end(), precedes)) {
+    std::stable_sort(steps.rows.begin(), steps.rows.end(), precedes);
+  }
+  ThreadOf thread_of(ranges);
+  for (auto* const column : {&steps.thread, &steps.start, &steps.end}) {
+    column->reserve(steps.rows.size());
+  }
   for (const RangeRow row : steps.rows) {
-    steps.thread.push_back(ranges.thread[row]);
+    steps.thread.push_back(thread_of(row));
     steps.start.push_back(ranges.start[row]);
     steps.end.push_back(ranges.end[row]);
     steps.is_floating = steps.is_floating || ranges.is_floating(row);
@@ -118,7 +127,7 @@ LoopSteps whole_of(const LoopRanges& ranges, std::uint32_t thread) {
 }
 
 std::optional<LoopCycle> find_cycle(const LoopRanges& ranges, std::uint32_t thread,
-                                    const LoopCandidate* within) {
+                                    const RangeRows* within) {
   const LoopRanges::Rows all = ranges.rows_of(thread);
   for (RangeRow row = all.begin; row < all.end; ++row) {
     if (!ranges.is_floating(row) && ranges.has(row, trait_profile)) return std::nullopt;
@@ -130,7 +139,7 @@ std::optional<LoopCycle> find_cycle(const LoopRanges& ranges, std::uint32_t thre
     if (ranges.group[rows[i]] == ranges.group[rows.front()]) begins.push_back(i);
   }
   if (begins.size() < least_rounds) return std::nullopt;
-  if (within != nullptr && begins.size() < 2 * within->rows.size()) return std::nullopt;
+  if (within != nullptr && begins.size() < 2 * within->size()) return std::nullopt;
   LoopCycle cycle;
   cycle.groups = usual_round(ranges, rows, begins);
   if (cycle.groups.empty()) return std::nullopt;

@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include "reader/loops/candidates.hpp"
 #include "reader/loops/ranges.hpp"
 
 #include <cstddef>
@@ -30,7 +29,8 @@ struct LoopSteps {
   std::size_t size() const noexcept { return start.size(); }
 };
 
-LoopSteps steps_of(const LoopRanges& ranges, const LoopCandidate& candidate);
+// Of the rows of a candidate.
+LoopSteps steps_of(const LoopRanges& ranges, const RangeRows& rows);
 LoopSteps whole_of(const LoopRanges& ranges, std::uint32_t thread);
 
 struct LoopCycle {
@@ -41,6 +41,6 @@ struct LoopCycle {
 // Siblings that follow each other in one order, round after round, without a range around them;
 // `within` null: those of the range of the thread that holds the most.
 std::optional<LoopCycle> find_cycle(const LoopRanges& ranges, std::uint32_t thread,
-                                    const LoopCandidate* within);
+                                    const RangeRows* within);
 
 }  // namespace nvspan::reader

@@ -16,9 +16,11 @@ std::vector<std::uint32_t> crossing_groups(const LoopRanges& ranges,
   };
   const auto note = [&](RangeRow row) { crosses[ranges.group[row]] = 1; };
   NestingStack stack(ranges);
+  ThreadOf thread_of(ranges);
   for (RangeRow row = 0; row < ranges.size(); ++row) {
     if (floats[ranges.group[row]] != 0) continue;
-    const std::vector<RangeRow>& open = stack.open_before(row);
+    const std::uint32_t thread = thread_of(row);
+    const std::vector<RangeRow>& open = stack.open_before(row, thread);
     if (!open.empty()) {
       const RangeRow around = open.back();
       const bool is_crossed = ranges.end[around] < ranges.end[row];
@@ -36,7 +38,7 @@ std::vector<std::uint32_t> crossing_groups(const LoopRanges& ranges,
         }
       }
     }
-    stack.enter(row);
+    stack.enter(row, thread);
   }
   std::vector<std::uint32_t> found;
   for (std::uint32_t i = 0; i < crosses.size(); ++i) {

@@ -13,13 +13,12 @@
 
 namespace nvspan::reader {
 
-// The ranges around the latest one, of those of its lane: threads, or what set_lane says. They come
-// lane by lane, by their starts, the longest first. What only overlaps another is not within it.
+// The ranges around the latest one, of those of its lane, such as a thread. They come lane by lane,
+// by their starts, the longest first. What only overlaps another is not within it.
 class NestingStack {
  public:
   explicit NestingStack(const LoopRanges& ranges) : ranges_(ranges) {}
 
-  void enter(RangeRow row) { enter(row, ranges_.thread[row]); }
   void enter(RangeRow row, std::uint64_t lane) {
     leave_ended(row, lane);
     while (!open_.empty() && ranges_.end[open_.back()] < ranges_.end[row]) open_.pop_back();
@@ -27,11 +26,10 @@ class NestingStack {
   }
   // Of what entered last.
   RangeRow parent() const { return open_.size() < 2 ? no_range : open_[open_.size() - 2]; }
-  std::size_t level() const { return open_.size() - 1; }
 
   // Those that are open as the row begins.
-  const std::vector<RangeRow>& open_before(RangeRow row) {
-    leave_ended(row, ranges_.thread[row]);
+  const std::vector<RangeRow>& open_before(RangeRow row, std::uint64_t lane) {
+    leave_ended(row, lane);
     return open_;
   }
 

@@ -12,38 +12,13 @@
 namespace nvspan::reader {
 namespace {
 
-// Of steps that do not overlap on their threads, those that hold a range.
-void by_containment(const LoopRanges& ranges, const LoopSteps& steps, Owners& owners) {
-  std::vector<std::uint32_t> order(steps.size());
-  std::iota(order.begin(), order.end(), std::uint32_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return steps.thread[a] < steps.thread[b];
-  });
-  for (auto at = order.begin(); at != order.end();) {
-    const std::int64_t thread = steps.thread[*at];
-    const auto end = std::find_if(at, order.end(),
-                                  [&](std::uint32_t one) { return steps.thread[one] != thread; });
-    const LoopRanges::Rows rows = ranges.rows_of(static_cast<std::uint32_t>(thread));
-    auto next = at;
-    for (RangeRow row = rows.begin; row < rows.end; ++row) {
-      while (next != end && steps.start[*next] <= ranges.start[row]) ++next;
-      if (next == at || ranges.is_backward(row)) continue;
-      const std::uint32_t step = *(next - 1);
-      if (ranges.end[row] > steps.end[step]) continue;
-      // A range around the step may have the step's own times.
-      if (!steps.rows.empty() && ranges.depth[row] <= ranges.depth[steps.rows[step]]) continue;
-      owners.step[row] = step;
-    }
-    at = end;
-  }
-}
-
 // The outermost ranges within requests: of the requests' threads, or of all where their work is in
 // other threads.
 void by_order_of_events(const LoopRanges& ranges, const LoopSteps& steps, Owners& owners) {
   std::vector<std::uint8_t> is_step(ranges.size());
   for (const RangeRow row : steps.rows) is_step[row] = 1;
   std::vector<std::uint8_t> has_steps(ranges.of_threads.size());
+  ThreadOf thread_of(ranges);
   for (const std::int64_t thread : steps.thread) has_steps[static_cast<std::size_t>(thread)] = 1;
   RangeRows rest;
   std::size_t same = 0;
@@ -51,12 +26,12 @@ void by_order_of_events(const LoopRanges& ranges, const LoopSteps& steps, Owners
     const bool is_outermost = ranges.parent[row] == no_range || ranges.is_floating(row);
     if (is_step[row] != 0 || !is_outermost || ranges.is_backward(row)) continue;
     rest.push_back(row);
-    same += has_steps[ranges.thread[row]];
+    same += has_steps[thread_of(row)];
   }
   const bool is_across = static_cast<double>(same) < 0.2 * static_cast<double>(steps.size());
   if (!is_across) {
     rest.erase(std::remove_if(rest.begin(), rest.end(),
-                              [&](RangeRow row) { return has_steps[ranges.thread[row]] == 0; }),
+                              [&](RangeRow row) { return has_steps[thread_of(row)] == 0; }),
                rest.end());
   }
   std::stable_sort(rest.begin(), rest.end(),
@@ -69,7 +44,7 @@ void by_order_of_events(const LoopRanges& ranges, const LoopSteps& steps, Owners
   for (const RangeRow row : rest) {
     const std::uint32_t group = ranges.group[row];
     const OpenRequests::Entered entered{ranges.start[row], ranges.end[row],
-                                        is_across ? 0 : ranges.thread[row], group,
+                                        is_across ? 0 : thread_of(row), group,
                                         calls[group] <= steps.size()};
     const OpenRequests::Owner owner = open.enter(entered);
     owners.step[row] = owner.request;
@@ -89,19 +64,50 @@ void by_order_of_events(const LoopRanges& ranges, const LoopSteps& steps, Owners
 
 }  // namespace
 
+OwnerSearch::OwnerSearch(const LoopRanges& ranges, const LoopSteps& steps)
+    : ranges_(ranges),
+      steps_(steps),
+      is_whole_(steps.kind == LoopSteps::Kind::whole),
+      order_(steps.size()) {
+  std::iota(order_.begin(), order_.end(), std::uint32_t{0});
+  if (std::is_sorted(steps.thread.begin(), steps.thread.end())) return;
+  std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return steps.thread[a] < steps.thread[b];
+  });
+}
+
+std::vector<std::uint32_t> OwnerSearch::threads() const {
+  std::vector<std::uint32_t> found;
+  for (const std::uint32_t step : order_) {
+    const auto thread = static_cast<std::uint32_t>(steps_.thread[step]);
+    if (found.empty() || found.back() != thread) found.push_back(thread);
+  }
+  return found;
+}
+
+void OwnerSearch::begin_thread(std::uint32_t thread) {
+  const auto of = [&](std::uint32_t step) { return steps_.thread[step]; };
+  begin_ = next_ = std::partition_point(order_.cbegin(), order_.cend(),
+                                        [&](std::uint32_t step) { return of(step) < thread; });
+  end_ = std::partition_point(begin_, order_.cend(),
+                              [&](std::uint32_t step) { return of(step) <= thread; });
+}
+
 Owners owners_of(const LoopRanges& ranges, const LoopSteps& steps) {
   Owners owners;
   owners.step.assign(ranges.size(), Owners::none);
-  owners.is_doubtful.assign(ranges.size(), 0);
-  if (steps.kind == LoopSteps::Kind::whole) {
-    const LoopRanges::Rows rows = ranges.rows_of(static_cast<std::uint32_t>(steps.thread[0]));
-    for (RangeRow row = rows.begin; row < rows.end; ++row) {
-      if (!ranges.is_floating(row)) owners.step[row] = 0;
-    }
-  } else if (steps.is_floating) {
+  if (steps.is_floating) {
+    owners.is_doubtful.assign(ranges.size(), 0);
     by_order_of_events(ranges, steps, owners);
-  } else {
-    by_containment(ranges, steps, owners);
+    return owners;
+  }
+  OwnerSearch search(ranges, steps);
+  for (const std::uint32_t thread : search.threads()) {
+    search.begin_thread(thread);
+    const LoopRanges::Rows rows = ranges.rows_of(thread);
+    for (RangeRow row = rows.begin; row < rows.end; ++row) {
+      owners.step[row] = search.owner_of(row);
+    }
   }
   return owners;
 }

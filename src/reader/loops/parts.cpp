@@ -17,7 +17,12 @@ namespace {
 class PartsBuilder {
  public:
   PartsBuilder(const LoopRanges& ranges, const LoopSteps& steps)
-      : ranges_(ranges), steps_(steps), owners_(owners_of(ranges, steps)) {}
+      : ranges_(ranges),
+        steps_(steps),
+        is_simple_(!ranges.has_flags() && !run_at_once()),
+        latest_(ranges.groups.size()) {
+    if (!is_simple_) owners_ = owners_of(ranges, steps);
+  }
 
   LoopTree build() {
     tree_.is_followed = steps_.kind == LoopSteps::Kind::ranges && steps_.is_floating;
@@ -36,24 +41,68 @@ class PartsBuilder {
   static constexpr std::uint32_t no_path = Paths::root;
   bool is_whole() const { return steps_.kind == LoopSteps::Kind::whole; }
 
-  // The ranges within steps: by step and start where the order of events says whose they are, else
-  // by thread and start.
+  // A range within a step. Its path has the range itself.
+  struct Visit {
+    RangeRow row;
+    std::uint32_t step, path;
+    bool is_outermost, is_inner;  // inner: directly in a range of its name, with which it counts
+  };
+  // By step and start where the order of events says whose they are, else by thread and start.
   template <typename Use>
-  void each_row(Use&& use) const {
+  void each_row(Use&& use) {
+    if (is_simple_) return each_simple_row(use);
+    path_.resize(ranges_.size(), no_path);
+    const auto visit = [&](RangeRow row) {
+      const RangeRow parent = parent_of(row);
+      const bool is_outermost = parent == no_range;
+      const std::uint32_t around = is_outermost ? Paths::root : path_[parent];
+      const bool is_inner = !is_outermost && paths_.group(around) == ranges_.group[row];
+      path_[row] = is_inner ? around : path_of(around, ranges_.group[row]);
+      use(Visit{row, owners_.step[row], path_[row], is_outermost, is_inner});
+    };
     if (tree_.is_followed) {
-      for (const RangeRow row : rows_) use(row);
+      std::for_each(rows_.begin(), rows_.end(), visit);
       return;
     }
     for (RangeRow row = 0; row < ranges_.size(); ++row) {
-      if (owners_.step[row] != Owners::none) use(row);
+      if (owners_.step[row] != Owners::none) visit(row);
+    }
+  }
+  // Where neither steps nor ranges overlap, who owns a range is seen on the way.
+  template <typename Use>
+  void each_simple_row(Use& use) {
+    struct Open {
+      RangeRow row;
+      std::uint32_t step, path;
+    };
+    std::vector<Open> open;
+    OwnerSearch owners(ranges_, steps_);
+    for (const std::uint32_t thread : owners.threads()) {
+      open.clear();
+      owners.begin_thread(thread);
+      const LoopRanges::Rows rows = ranges_.rows_of(thread);
+      for (RangeRow row = rows.begin; row < rows.end; ++row) {
+        while (!open.empty() && open.back().row != ranges_.parent[row]) open.pop_back();
+        const std::uint32_t step = owners.owner_of(row);
+        if (step == Owners::none) {
+          open.push_back({row, step, no_path});
+          continue;
+        }
+        const bool is_outermost = open.empty() || open.back().step != step;
+        const std::uint32_t around = is_outermost ? Paths::root : open.back().path;
+        const bool is_inner = !is_outermost && paths_.group(around) == ranges_.group[row];
+        const std::uint32_t path = is_inner ? around : path_of(around, ranges_.group[row]);
+        open.push_back({row, step, path});
+        use(Visit{row, step, path, is_outermost, is_inner});
+      }
     }
   }
   void order_rows() {
+    if (is_simple_) return;
     overlaps_ = !is_whole() && run_at_once();
-    for (RangeRow row = 0; row < ranges_.size() && !overlaps_; ++row) {
+    for (RangeRow row = 0; row < ranges_.size() && !overlaps_ && !is_whole(); ++row) {
       overlaps_ = owners_.step[row] != Owners::none && ranges_.is_floating(row);
     }
-    overlaps_ = overlaps_ && !is_whole();
     if (!tree_.is_followed) return;
     for (RangeRow row = 0; row < ranges_.size(); ++row) {
       if (owners_.step[row] != Owners::none) rows_.push_back(row);
@@ -97,43 +146,42 @@ class PartsBuilder {
 
   // f directly within f is f. Where nothing overlaps, times add up at once.
   void find_paths() {
-    path_.resize(ranges_.size(), no_path);
-    each_row([&](RangeRow row) {
-      const RangeRow parent = parent_of(row);
-      const std::uint32_t group = ranges_.group[row];
-      const std::uint32_t around = parent == no_range ? Paths::root : path_[parent];
-      const bool is_same = parent != no_range && paths_.group(around) == group;
-      path_[row] = is_same ? around : paths_.within(around, group);
-      if (path_[row] >= all_.size()) all_.resize(paths_.size());
-      LoopPart& part = all_[path_[row]];
+    const bool has_series = !is_whole() && steps_.size() > 1 && !overlaps_;
+    each_row([&](const Visit& visit) {
+      if (visit.path >= all_.size()) all_.resize(paths_.size());
+      LoopPart& part = all_[visit.path];
       ++part.calls;
       if (overlaps_) return;
-      const std::int64_t duration = ranges_.duration(row);
-      if (!is_same) part.total += duration;
-      if (parent == no_range) tree_.self[owners_.step[row]] -= duration;
+      const std::int64_t duration = ranges_.duration(visit.row);
+      if (visit.is_outermost) tree_.self[visit.step] -= duration;
+      if (visit.is_inner) return;
+      part.total += duration;
+      // Few paths are the largest ones, whatever they turn out to take.
+      if (!has_series || visit.path >= most_series) return;
+      if (part.series.empty()) part.series.resize(steps_.size());
+      part.series[visit.step] += duration;
     });
   }
-  bool is_inner(RangeRow row) const {
-    const RangeRow parent = parent_of(row);
-    return parent != no_range && path_[parent] == path_[row];
+  // Most ranges of a group are in the path of the one before.
+  std::uint32_t path_of(std::uint32_t around, std::uint32_t group) {
+    Latest& latest = latest_[group];
+    if (!latest.is_known || latest.around != around) {
+      latest = {true, around, paths_.within(around, group)};
+    }
+    return latest.path;
   }
-  std::int64_t time_of(RangeRow row) const {
-    if (overlaps_) return times_[row];
-    return is_inner(row) ? 0 : ranges_.duration(row);
-  }
-
   // Siblings may overlap each other where steps do: covered time counts. What occurs once a step
   // cannot overlap itself: its time is exact whoever the owner is.
   void take_times() {
     times_.resize(ranges_.size());
     std::vector<std::uint64_t> calls(paths_.size());
     RangeRows order, outermost;
-    each_row([&](RangeRow row) {
-      if (parent_of(row) == no_range) outermost.push_back(row);
-      if (is_inner(row)) return;
-      ++calls[path_[row]];
-      order.push_back(row);
-      times_[row] = ranges_.duration(row);
+    each_row([&](const Visit& visit) {
+      if (visit.is_outermost) outermost.push_back(visit.row);
+      if (visit.is_inner) return;
+      ++calls[visit.path];
+      order.push_back(visit.row);
+      times_[visit.row] = ranges_.duration(visit.row);
     });
     order.erase(std::remove_if(order.begin(), order.end(),
                                [&](RangeRow row) { return calls[path_[row]] <= steps_.size(); }),
@@ -149,7 +197,7 @@ class PartsBuilder {
     for (const RangeRow row : order) {
       times_[row] = coverage.add(lane_of(row), ranges_.start[row], ranges_.end[row]);
     }
-    each_row([&](RangeRow row) { all_[path_[row]].total += times_[row]; });
+    each_row([&](const Visit& visit) { all_[visit.path].total += times_[visit.row]; });
     std::stable_sort(outermost.begin(), outermost.end(), [&](RangeRow a, RangeRow b) {
       if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
       return ranges_.start[a] < ranges_.start[b];
@@ -204,7 +252,7 @@ class PartsBuilder {
       }
     }
     for (const std::uint32_t path : told) {
-      LoopPart part = all_[path];
+      LoopPart part = std::move(all_[path]);
       const std::uint32_t parent = paths_.parent(path);
       if (parent != Paths::root) part.parent = place[parent];
       tree_.parts.push_back(std::move(part));
@@ -221,14 +269,18 @@ class PartsBuilder {
   }
   void fill_series(const std::vector<std::uint32_t>& by_total,
                    const std::vector<std::uint32_t>& place) {
+    if (!overlaps_ && all_.size() <= most_series) return;  // find_paths() did
+    for (LoopPart& part : tree_.parts) part.series = {};
     std::vector<core::LargeVector<std::int64_t>*> series(all_.size());
     for (std::size_t i = 0; i < std::min(by_total.size(), most_series); ++i) {
       LoopPart& part = tree_.parts[place[by_total[i]]];
       part.series.resize(steps_.size());
       series[by_total[i]] = &part.series;
     }
-    each_row([&](RangeRow row) {
-      if (auto* const into = series[path_[row]]) (*into)[owners_.step[row]] += time_of(row);
+    each_row([&](const Visit& visit) {
+      auto* const into = series[visit.path];
+      if (into == nullptr || (visit.is_inner && !overlaps_)) return;
+      (*into)[visit.step] += overlaps_ ? times_[visit.row] : ranges_.duration(visit.row);
     });
   }
 
@@ -243,20 +295,23 @@ class PartsBuilder {
       times[place] += std::max<std::int64_t>(0, time);
     };
     RangeRow latest = no_range;
+    std::uint32_t latest_step = 0;
     const auto end_step = [&] {
       if (latest == no_range) return;
-      const std::int64_t end = steps_.end[owners_.step[latest]];
+      const std::int64_t end = steps_.end[latest_step];
       add(ranges_.group[latest], LoopTree::edge, end - ranges_.end[latest]);
     };
-    each_row([&](RangeRow row) {
-      if (parent_of(row) != no_range) return;
-      const std::uint32_t step = owners_.step[row];
-      const bool is_first = latest == no_range || owners_.step[latest] != step;
+    each_row([&](const Visit& visit) {
+      if (!visit.is_outermost) return;
+      const RangeRow row = visit.row;
+      const std::uint32_t step = visit.step;
+      const bool is_first = latest == no_range || latest_step != step;
       if (is_first) end_step();
       const std::int64_t from = is_first ? steps_.start[step] : ranges_.end[latest];
       add(is_first ? LoopTree::edge : ranges_.group[latest], ranges_.group[row],
           ranges_.start[row] - from);
       latest = row;
+      latest_step = step;
     });
     end_step();
     const auto most = std::max_element(times.begin(), times.end());
@@ -266,12 +321,19 @@ class PartsBuilder {
     tree_.unnamed_place = {true, places.parent(place), places.group(place)};
   }
 
+  struct Latest {  // of a group
+    bool is_known = false;
+    std::uint32_t around = 0, path = 0;
+  };
+
   const LoopRanges& ranges_;
   const LoopSteps& steps_;
-  const Owners owners_;
+  const bool is_simple_;
+  Owners owners_;  // where it is not simple
+  std::vector<Latest> latest_;
   bool overlaps_ = false;
-  RangeRows rows_, parents_;  // where the order of events says whose a range is
-  core::LargeVector<std::uint32_t> path_;
+  RangeRows rows_, parents_;               // where the order of events says whose a range is
+  core::LargeVector<std::uint32_t> path_;  // likewise
   core::LargeVector<std::int64_t> times_;  // where steps or ranges overlap
   Paths paths_;
   std::vector<LoopPart> all_;  // of each path

@@ -7,7 +7,6 @@
 #include "reader/scan/range_scan.hpp"
 #include "trace/event/event.hpp"
 
-#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -22,7 +21,7 @@ constexpr std::int64_t never_later = std::numeric_limits<std::int64_t>::max();
 class ColumnScan : public RangeScan<ColumnScan> {
  public:
   ColumnScan(const Recording& recording, const Selection& selection, LoopRanges& out)
-      : RangeScan(recording, selection), not_closed(recording.sites().size()), out_(out) {
+      : RangeScan(recording, selection), closed_of(recording.sites().size()), out_(out) {
     std::size_t words = 0;  // a range has two at least
     for (const ReadThread& thread : recording.threads()) {
       for (const ReadChunk& chunk : thread.chunks) {
@@ -33,10 +32,17 @@ class ColumnScan : public RangeScan<ColumnScan> {
     out.start.reserve(most);
     out.end.reserve(most);
     out.group.reserve(most);
-    out.thread.reserve(most);
     out.flags.reserve(most);
+    out.of_threads.resize(recording.threads().size());
+    for (const ReadSite& site : recording.sites()) {
+      const int resumed = site.stretch == StretchKind::resumes ? LoopRanges::resumes : 0;
+      flags_of_.push_back(
+          static_cast<std::uint8_t>(resumed | (site.backward ? LoopRanges::backward : 0)));
+    }
   }
 
+  void begin_thread(std::uint32_t thread) { out_.of_threads[thread].begin = rows(); }
+  void end_thread(std::uint32_t thread) { out_.of_threads[thread].end = rows(); }
   std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload&) {
     return add(range.site, time(range.start), 0);
   }
@@ -50,40 +56,45 @@ class ColumnScan : public RangeScan<ColumnScan> {
   }
   [[gnu::always_inline]] void ended(const ScannedRange& range) {
     if (range.row == no_row) return;
-    if (range.reason != EndReason::closed) {
-      ++not_closed[range.site];
-      return;
-    }
+    if (range.reason != EndReason::closed) return stay(range);
     ++closed;
+    ++closed_of[range.site];
     out_.end[range.row] = range.end;
     if (range.end_thread != range.thread) out_.flags[range.row] |= LoopRanges::elsewhere;
   }
 
   std::uint64_t closed = 0;
+  bool has_flags = false;
   bool has_device_ranges = false;
-  std::vector<std::uint64_t> not_closed;  // of each site
+  std::vector<std::uint64_t> closed_of;  // of each site
+  std::vector<OpenRange> still_open;
 
  private:
+  RangeRow rows() const { return static_cast<RangeRow>(out_.start.size()); }
   std::uint64_t add(std::uint32_t site, std::int64_t start, std::uint8_t flags) {
     if (out_.start.size() >= no_range) throw std::length_error("too many ranges");
-    if (recording_.sites()[site].backward) flags |= LoopRanges::backward;
-    if (recording_.sites()[site].stretch == StretchKind::resumes) flags |= LoopRanges::resumes;
+    flags |= flags_of_[site];
+    has_flags = has_flags || flags != 0;
     out_.start.push_back(start);
     out_.end.push_back(never_ended);
     out_.group.push_back(site);
-    out_.thread.push_back(thread_);
     out_.flags.push_back(flags);
     return out_.start.size() - 1;
   }
+  [[gnu::noinline]] void stay(const ScannedRange& range) {
+    if (range.reason == EndReason::lost) return;  // it ended where events are missing
+    still_open.push_back({range.site, range.thread, range.start, range.end});
+  }
 
   LoopRanges& out_;
+  std::vector<std::uint8_t> flags_of_;  // sites
 };
 
 template <typename Vector>
-void permute(Vector& column, const RangeRows& order) {
+void permute(Vector& column, const RangeRows& order, RangeRow begin) {
   Vector sorted(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
-  column = std::move(sorted);
+  std::copy(sorted.begin(), sorted.end(), column.begin() + static_cast<std::ptrdiff_t>(begin));
 }
 
 }  // namespace
@@ -92,71 +103,74 @@ LoopRanges::LoopRanges(const Recording& recording, const Selection& selection) {
   ColumnScan scan(recording, selection, *this);
   scan.run();
   if (scan.closed != size()) drop_unclosed();
-  sort();
-  of_threads.resize(recording.threads().size());
   for (const ReadThread& one : recording.threads()) processes_.push_back(one.process);
-  for (std::size_t i = 0; i < size(); ++i) {
-    Rows& rows = of_threads[thread[i]];
-    if (rows.begin == rows.end) rows = {static_cast<RangeRow>(i), 0, end[i]};
-    rows.end = static_cast<RangeRow>(i + 1);
-    rows.last = std::max(rows.last, end[i]);
+  first = size() == 0 ? 0 : never_later;
+  last = size() == 0 ? 0 : never_ended;
+  for (Rows& rows : of_threads) {
+    if (rows.begin == rows.end) continue;
+    sort(rows);
+    rows.last = *std::max_element(end.begin() + static_cast<std::ptrdiff_t>(rows.begin),
+                                  end.begin() + static_cast<std::ptrdiff_t>(rows.end));
+    first = std::min(first, start[rows.begin]);
+    last = std::max(last, rows.last);
   }
-  if (size() != 0) {
-    first = *std::min_element(start.begin(), start.end());
-    last = *std::max_element(end.begin(), end.end());
-  }
+  has_flags_ = scan.has_flags;
   has_device_ranges_ = scan.has_device_ranges;
-  name_sites(recording, scan.not_closed);
+  still_open_ = std::move(scan.still_open);
+  name_sites(recording, scan.closed_of);
+}
+
+std::uint32_t LoopRanges::thread_of(RangeRow row) const {
+  // A thread without rows begins and ends where others do.
+  const auto next = std::upper_bound(of_threads.begin(), of_threads.end(), row,
+                                     [](RangeRow at, const Rows& rows) { return at < rows.end; });
+  return static_cast<std::uint32_t>(next - of_threads.begin());
 }
 
 void LoopRanges::drop_unclosed() {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < start.size(); ++i) {
-    if (end[i] == never_ended) continue;
-    start[kept] = start[i];
-    end[kept] = end[i];
-    group[kept] = group[i];
-    thread[kept] = thread[i];
-    flags[kept++] = flags[i];
+  RangeRow kept = 0;
+  for (Rows& rows : of_threads) {
+    const RangeRow begin = kept;
+    for (RangeRow i = rows.begin; i < rows.end; ++i) {
+      if (end[i] == never_ended) continue;
+      start[kept] = start[i];
+      end[kept] = end[i];
+      group[kept] = group[i];
+      flags[kept++] = flags[i];
+    }
+    rows = {begin, kept, 0};
   }
   start.resize(kept);
   end.resize(kept);
   group.resize(kept);
-  thread.resize(kept);
   flags.resize(kept);
 }
 
-void LoopRanges::sort() {
+void LoopRanges::sort(const Rows& rows) {
   const auto precedes = [&](RangeRow a, RangeRow b) {
-    if (thread[a] != thread[b]) return thread[a] < thread[b];
     return start[a] != start[b] ? start[a] < start[b] : end[a] > end[b];
   };
-  bool is_sorted = true;
-  for (std::size_t i = 1; i < size() && is_sorted; ++i) {
-    is_sorted = !precedes(static_cast<RangeRow>(i), static_cast<RangeRow>(i - 1));
-  }
-  if (is_sorted) return;
-  RangeRows order(size());
-  std::iota(order.begin(), order.end(), RangeRow{0});
+  RangeRow next = rows.begin + 1;
+  while (next < rows.end && !precedes(next, next - 1)) ++next;
+  if (next >= rows.end) return;
+  RangeRows order(rows.end - rows.begin);
+  std::iota(order.begin(), order.end(), rows.begin);
   std::stable_sort(order.begin(), order.end(), precedes);
-  permute(start, order);
-  permute(end, order);
-  permute(group, order);
-  permute(thread, order);
-  permute(flags, order);
+  permute(start, order, rows.begin);
+  permute(end, order, rows.begin);
+  permute(group, order, rows.begin);
+  permute(flags, order, rows.begin);
 }
 
 // The column `group` has sites until nest().
-void LoopRanges::name_sites(const Recording& recording,
-                            const std::vector<std::uint64_t>& unclosed) {
-  for (const std::uint64_t count : unclosed) unclosed_ += count;
+void LoopRanges::name_sites(const Recording& recording, const std::vector<std::uint64_t>& closed) {
   constexpr auto registered = static_cast<std::uint8_t>(trace::MessageType::registered);
   const std::vector<ReadSite>& sites = recording.sites();
-  std::vector<std::uint64_t> ranges(sites.size());
-  for (const std::uint32_t site : group) ++ranges[site];
+  std::vector<std::uint64_t> unclosed(sites.size());
+  for (const OpenRange& range : still_open_) ++unclosed[range.site];
   std::vector<std::uint32_t> order;  // of sites that have ranges
   for (std::uint32_t i = 0; i < sites.size(); ++i) {
-    if (ranges[i] != 0) order.push_back(i);
+    if (closed[i] != 0) order.push_back(i);
   }
   const auto pair_of = [&](std::uint32_t site) {
     return std::make_pair(sites[site].domain, sites[site].name);
@@ -171,7 +185,7 @@ void LoopRanges::name_sites(const Recording& recording,
       names_.back().domain = domain;
       names_.back().name = name;
     }
-    names_.back().ranges += ranges[site];
+    names_.back().ranges += closed[site];
     names_.back().unclosed += unclosed[site];
     if (sites[site].message_type != registered) names_.back().is_registered = false;
     name_of_site_[site] = static_cast<std::uint32_t>(names_.size() - 1);
@@ -181,23 +195,28 @@ void LoopRanges::name_sites(const Recording& recording,
 void LoopRanges::nest(const std::vector<std::uint32_t>& group_of_name,
                       std::vector<LoopGroup> given) {
   groups = std::move(given);
-  std::vector<bool> has_domain(groups.size());
   for (std::size_t i = 0; i < names_.size(); ++i) {
-    const std::uint32_t to = group_of_name[i];
-    if (!has_domain[to]) groups[to].domain = names_[i].domain;
-    has_domain[to] = true;
-    if (!names_[i].is_registered) groups[to].is_registered = false;
+    LoopGroup& to = groups[group_of_name[i]];
+    if (to.ranges == 0) to.domain = names_[i].domain;
+    to.ranges += names_[i].ranges;
+    traits_ |= to.traits;
+    if (!names_[i].is_registered) to.is_registered = false;
   }
-  for (std::uint32_t& site : group) site = group_of_name[name_of_site_[site]];
-  find_floating();
-  parent.assign(size(), no_range);
-  depth.assign(size(), 0);
+  std::vector<std::uint32_t> group_of_site;
+  for (const std::uint32_t name : name_of_site_) {
+    group_of_site.push_back(names_.empty() ? 0 : group_of_name[name]);
+  }
+  for (std::uint32_t& site : group) site = group_of_site[site];
+  if (has_flags_) find_floating();
+  parent.resize(size());
   NestingStack stack(*this);
-  for (RangeRow row = 0; row < size(); ++row) {
-    if (is_floating(row)) continue;
-    stack.enter(row);
-    parent[row] = stack.parent();
-    depth[row] = static_cast<std::uint32_t>(stack.level());
+  for (std::uint32_t thread = 0; thread < of_threads.size(); ++thread) {
+    for (RangeRow row = of_threads[thread].begin; row < of_threads[thread].end; ++row) {
+      parent[row] = no_range;
+      if (is_floating(row)) continue;
+      stack.enter(row, thread);
+      parent[row] = stack.parent();
+    }
   }
 }
 

@@ -37,6 +37,7 @@ struct LoopGroup {
   std::uint8_t traits = 0;
   bool is_registered = true;  // each range has its name as a registered string
   std::uint32_t domain = 0;   // of its first name
+  std::uint64_t ranges = 0;
 };
 
 // Ranges of one domain and name that ended.
@@ -48,6 +49,13 @@ struct LoopName {
   bool is_registered = true;   // each has its name as a registered string
 };
 
+// A range that was open when its thread or its process ended, or as far as it was recorded.
+struct OpenRange {
+  std::uint32_t site = 0;
+  std::uint32_t thread = 0;
+  std::int64_t start = 0, end = 0;
+};
+
 class LoopRanges {
  public:
   // Only reads. Throws std::length_error where there are 2^32 or more.
@@ -55,7 +63,7 @@ class LoopRanges {
 
   // In the order of domains and names.
   const std::vector<LoopName>& names() const noexcept { return names_; }
-  std::uint64_t unclosed() const noexcept { return unclosed_; }
+  const std::vector<OpenRange>& still_open() const noexcept { return still_open_; }
   bool has_device_ranges() const noexcept { return has_device_ranges_; }
 
   // The group of each name. What follows is known from then on.
@@ -66,6 +74,10 @@ class LoopRanges {
   bool has(RangeRow row, std::uint8_t trait) const {
     return (groups[group[row]].traits & trait) != 0;
   }
+  // Whether a group of this trait has ranges.
+  bool has_any(std::uint8_t trait) const noexcept { return (traits_ & trait) != 0; }
+  // Whether a row has flags.
+  bool has_flags() const noexcept { return has_flags_; }
   bool is_floating(RangeRow row) const { return (flags[row] & floating) != 0; }
   bool is_call(RangeRow row) const { return (flags[row] & resumes) == 0; }
   bool is_backward(RangeRow row) const { return (flags[row] & backward) != 0; }
@@ -75,8 +87,8 @@ class LoopRanges {
     std::int64_t last = 0;  // when its last range ends
   };
   Rows rows_of(std::uint32_t thread) const { return of_threads[thread]; }
+  std::uint32_t thread_of(RangeRow row) const;
   std::uint32_t process_of_thread(std::uint32_t one) const { return processes_[one]; }
-  std::uint32_t process_of(RangeRow row) const { return processes_[thread[row]]; }
   std::int64_t span() const noexcept { return last - first; }
 
   static constexpr std::uint8_t backward = 1;   // the backward pass of what is called so
@@ -89,7 +101,7 @@ class LoopRanges {
 
   // Columns, by thread, start and, the longest first, end.
   core::LargeVector<std::int64_t> start, end;
-  core::LargeVector<std::uint32_t> group, thread, depth;
+  core::LargeVector<std::uint32_t> group;
   RangeRows parent;  // no_range: none, or it is floating
   core::LargeVector<std::uint8_t> flags;
   std::vector<LoopGroup> groups;
@@ -97,16 +109,37 @@ class LoopRanges {
   std::int64_t first = 0, last = 0;
 
  private:
-  void sort();
+  void sort(const Rows& rows);
   void drop_unclosed();
-  void name_sites(const Recording& recording, const std::vector<std::uint64_t>& unclosed);
+  void name_sites(const Recording& recording, const std::vector<std::uint64_t>& closed);
   void find_floating();
 
   std::vector<LoopName> names_;
   std::vector<std::uint32_t> name_of_site_;
   std::vector<std::uint32_t> processes_;  // of each thread
-  std::uint64_t unclosed_ = 0;
+  std::vector<OpenRange> still_open_;
+  std::uint8_t traits_ = 0;
+  bool has_flags_ = false;
   bool has_device_ranges_ = false;
+};
+
+// LoopRanges::thread_of, at once for rows of the thread that was found before.
+class ThreadOf {
+ public:
+  explicit ThreadOf(const LoopRanges& ranges) : ranges_(ranges) {}
+
+  std::uint32_t operator()(RangeRow row) {
+    if (row < rows_.begin || row >= rows_.end) {
+      thread_ = ranges_.thread_of(row);
+      rows_ = ranges_.rows_of(thread_);
+    }
+    return thread_;
+  }
+
+ private:
+  const LoopRanges& ranges_;
+  LoopRanges::Rows rows_;
+  std::uint32_t thread_ = 0;
 };
 
 // Adds up the union of intervals, which come lane by lane in the order of their starts.

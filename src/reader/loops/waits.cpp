@@ -173,6 +173,7 @@ Window window_of(const LoopRanges& ranges, const LoopSteps& steps, std::uint32_t
 
 std::vector<LoopWait> find_waits(const LoopRanges& ranges, const LoopSteps& steps,
                                  std::uint32_t thread) {
+  if (!ranges.has_any(trait_wait)) return {};
   const Window window = window_of(ranges, steps, thread);
   const LoopRanges::Rows rows = ranges.rows_of(thread);
   std::map<std::uint32_t, RangeRows> waits;

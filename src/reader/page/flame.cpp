@@ -95,6 +95,10 @@ class FlameScan : public RangeScan<FlameScan, true> {
   }
   void count(std::uint64_t number, std::int64_t duration, std::int64_t self, EndReason reason) {
     FlameNode& node = out_.nodes[number];
+    if (reason == EndReason::lost) {  // it ended where events are missing
+      --open_[number];
+      return;
+    }
     duration = std::max<std::int64_t>(duration, 0);
     ++(reason == EndReason::closed ? node.calls : node.unclosed);
     node.self += self;

@@ -195,7 +195,7 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
     visitor.gap(last, end > last ? end : last, 0);
     drain(last, EndReason::lost);
   }
-  if (thread.exited && thread.end_ticks > last) last = thread.end_ticks;
+  last = std::max(last, thread.exited ? thread.end_ticks : process.end_ticks);
   open.advance(last);
   const EndReason reason = thread.exited    ? EndReason::thread_exit
                            : process.closed ? EndReason::process_end

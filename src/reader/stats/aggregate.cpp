@@ -337,12 +337,15 @@ class Aggregator : public RangeScan<Aggregator> {
     out_.whole = whole_last_ - whole_first_;
   }
   [[gnu::noinline]] void count_unclosed(const ScannedRange& range) {
+    const bool is_lost = range.reason == EndReason::lost;  // it ended where events are missing
+    if (!is_lost && range.kind != RangeKind::device) {
+      see_whole(options_.takes_thread(range.thread), range.start, range.end);
+    }
     if (range.kind == RangeKind::push_pop) {
       AggregateRow* const at = row_at(range.row);
       if ((range.row & of_stretch) != 0) stretches_.close(recording_, range, 0);
       if (at == nullptr) return;
-      at->outermost.drop();
-      return add_unclosed(*at, range, range.thread);
+      return is_lost ? at->outermost.drop() : add_open(*at, range);
     }
     std::uint64_t group = range.row;
     std::uint32_t thread = range.thread;
@@ -355,11 +358,24 @@ class Aggregator : public RangeScan<Aggregator> {
         (by_lane() && range.kind != RangeKind::device)) {
       return;
     }
-    add_unclosed(row(range.site, range.kind, group, thread), range, thread);
+    AggregateRow& at = row(range.site, range.kind, group, thread);
+    if (range.kind == RangeKind::device) {  // until when the GPU was in it is not known
+      ++at.unclosed;
+      return see_thread(at, thread, range.start);
+    }
+    at.outermost.open();
+    add_open(at, range);
+    coverage_.add_span(reinterpret_cast<std::uintptr_t>(&at), range);
   }
-  void add_unclosed(AggregateRow& at, const ScannedRange& range, std::uint32_t thread) {
+  void add_open(AggregateRow& at, const ScannedRange& range) {
     ++at.unclosed;
-    see_thread(at, thread, range.start);
+    at.outermost.stay({static_cast<double>(range.end - range.start), overhead(range.inside)});
+    at.self += static_cast<double>(range.self);
+    see_thread(at, range.thread, range.start);
+    at.first = std::min(at.first, range.start);
+    at.last = std::max(at.last, range.end);
+    out_.first = std::min(out_.first, range.start);
+    out_.last = std::max(out_.last, range.end);
   }
 
   // Of what a cell of a recording of mode "stats" counts.

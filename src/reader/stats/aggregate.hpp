@@ -23,8 +23,8 @@
 namespace nvspan::reader {
 
 // Recursion: subtracts nested ranges of the same name, so that each name's total counts every
-// moment once. For one name in one thread at a time. A thread's ranges are all closed before the
-// next begins.
+// moment once. For one name in one thread at a time. A thread's ranges are all closed, or told to
+// be still open, before the next begins.
 class Outermost {
  public:
   struct Cost {
@@ -51,10 +51,19 @@ class Outermost {
     if (recurses_) return leave(Cost{}, false);
     --depth_;
   }
+  // One is still open, the innermost first: the outermost counts in place of those within it.
+  void stay(const Cost& until_now) {
+    if (depth_ > 1) return drop();
+    open_ += until_now;
+    if (recurses_) return leave(Cost{}, true);
+    --depth_;
+  }
   // What somebody else found to lie within others.
   void add_within(double time) { within_.time += time; }
-  // Of the cost of all that counted: what lies within another one that did.
+  // Of the cost of all that ended and counted: what lies within another one that counts.
   const Cost& within() const noexcept { return within_; }
+  // Of those that are still open.
+  const Cost& still_open() const noexcept { return open_; }
 
  private:
   [[gnu::noinline]] void leave(const Cost& cost, bool counts) {
@@ -68,7 +77,7 @@ class Outermost {
 
   std::uint32_t depth_ = 0;
   bool recurses_ = false;
-  Cost within_;
+  Cost within_, open_;
   std::vector<Cost> inside_;  // by depth: of those that counted directly within the open one
 };
 
@@ -111,13 +120,13 @@ struct AggregateRow {
   std::uint64_t payload = 0;  // by field: of Aggregate::groups, 0 where it has none
   std::int64_t lane = -1;     // of Aggregate::lanes; by device: one of that device
 
-  std::uint64_t calls = 0;  // closed ones; what follows is about those
-  std::uint64_t unclosed = 0;
+  std::uint64_t calls = 0;     // closed ones; what follows is about those
+  std::uint64_t unclosed = 0;  // still open: `self`, `covered` and total() have their time so far
   // Of generators and coroutines of a profile, whose calls are of all their stretches together.
   bool is_resumable = false;
   std::uint64_t resumptions = 0;
-  std::int64_t awaited =
-      0;           // ns before them, since the call's stretch before; cells do not tell it
+  // ns before them, since the call's stretch before; cells do not tell it.
+  std::int64_t awaited = 0;
   double sum = 0;  // ns
   double self = 0;
   // Not of push/pop ranges, whose total it is: when a range was open, thread by thread or device by
@@ -140,8 +149,12 @@ struct AggregateRow {
 
   // The time, and the recorder's part of it, in which a range of the row was open, thread by
   // thread: of those within one another the outermost counts.
-  double total() const noexcept { return sum - outermost.within().time; }
-  double overhead() const noexcept { return overhead_sum - outermost.within().overhead; }
+  double total() const noexcept {
+    return sum - outermost.within().time + outermost.still_open().time;
+  }
+  double overhead() const noexcept {
+    return overhead_sum - outermost.within().overhead + outermost.still_open().overhead;
+  }
 };
 
 struct MarkRow {

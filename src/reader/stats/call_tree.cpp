@@ -53,7 +53,8 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
     } else if (__builtin_expect(range.reason == EndReason::closed, 1)) {
       count_call(node, duration);
     }
-    if (__builtin_expect(range.reason != EndReason::closed, 0)) return leave_open(node);
+    if (__builtin_expect(range.reason == EndReason::lost, 0)) return node.outermost.drop();
+    if (__builtin_expect(range.reason != EndReason::closed, 0)) return add_open(node, range);
     node.sum += static_cast<double>(duration);
     node.self += range.self;
     node.outermost.close(static_cast<double>(duration), 0);
@@ -107,19 +108,20 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
     }
     CallNode& of = node(range.site, range.kind, nullptr, -1);
     of.threads.insert(range.thread);
-    if (range.reason != EndReason::closed) {
-      ++of.unclosed;
-      return;
+    if (range.reason == EndReason::closed) {
+      count_call(of, range.self);
+      of.sum += static_cast<double>(range.self);
+      of.self += range.self;
+    } else {
+      of.outermost.open();
+      add_open(of, range);
     }
-    const std::int64_t duration = std::max<std::int64_t>(range.end - range.start, 0);
-    count_call(of, duration);
-    of.sum += static_cast<double>(duration);
-    of.self += duration;
     coverage_.add_span(static_cast<std::uint64_t>(of.index), range);
   }
-  [[gnu::noinline]] static void leave_open(CallNode& node) {
+  [[gnu::noinline]] static void add_open(CallNode& node, const ScannedRange& range) {
     ++node.unclosed;
-    node.outermost.drop();
+    node.self += range.self;
+    node.outermost.stay({static_cast<double>(range.end - range.start), 0});
   }
 
   [[gnu::always_inline]] static void count_call(CallNode& node, std::int64_t duration) {
@@ -145,7 +147,8 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
         CallNode& of = *open.back().first;
         open.pop_back();
         if (span.reason != EndReason::closed) {
-          leave_open(of);
+          ++of.unclosed;
+          of.outermost.drop();
           continue;
         }
         count_call(of, span.took);

@@ -24,11 +24,11 @@ struct CallNode {
   std::uint32_t domain = 0;
   std::int32_t name = no_name;
   RangeKind kind = RangeKind::push_pop;
-  bool backward = false;    // as in AggregateRow
-  std::int64_t lane = -1;   // of CallTree::lanes, where it is a device's
-  std::uint64_t calls = 0;  // closed ones; the times are those of them
-  std::uint64_t unclosed = 0;
-  bool is_resumable = false;  // as in AggregateRow, with the next two
+  bool backward = false;       // as in AggregateRow
+  std::int64_t lane = -1;      // of CallTree::lanes, where it is a device's
+  std::uint64_t calls = 0;     // closed ones; the times are those of them
+  std::uint64_t unclosed = 0;  // as in AggregateRow
+  bool is_resumable = false;   // as in AggregateRow, with the next two
   std::uint64_t resumptions = 0;
   std::int64_t awaited = 0;
   double sum = 0;            // ns
@@ -42,7 +42,9 @@ struct CallNode {
   Outermost outermost;
   std::unique_ptr<core::LogHistogram> durations;  // of the first CallTree::most_distributions
 
-  double total() const noexcept { return sum - outermost.within().time; }
+  double total() const noexcept {
+    return sum - outermost.within().time + outermost.still_open().time;
+  }
 };
 
 struct CallTree {

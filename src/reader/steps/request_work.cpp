@@ -56,6 +56,7 @@ class OpenNow {
       : ranges_(phases.ranges),
         requests_(phases.requests),
         owners_(owners_of(phases.ranges, phases.requests)),
+        thread_of_(phases.ranges),
         open_rows_(phases.ranges.of_threads.size()) {
     std::vector<std::uint8_t> is_request(ranges_.size());
     for (const RangeRow row : requests_.rows) is_request[row] = 1;
@@ -73,7 +74,7 @@ class OpenNow {
     const auto ended = [&](std::uint32_t one) { return requests_.end[one] < to; };
     open_.erase(std::remove_if(open_.begin(), open_.end(), ended), open_.end());
     for (; next_row_ < rows_.size() && ranges_.start[rows_[next_row_]] <= to; ++next_row_) {
-      open_rows_[ranges_.thread[rows_[next_row_]]].push_back(rows_[next_row_]);
+      open_rows_[thread_of_(rows_[next_row_])].push_back(rows_[next_row_]);
     }
     now_ = to;
   }
@@ -123,11 +124,11 @@ class OpenNow {
     bool is_doubtful = false;
     for (const RangeRow row : open_rows(thread)) {
       if ((ranges_.flags[row] & LoopRanges::start_end) == 0) innermost = row;
-      is_doubtful = is_doubtful || owners_.is_doubtful[row] != 0;
+      is_doubtful = is_doubtful || owners_.doubts(row);
       take(found, owners_.step[row]);
     }
     if (innermost != no_range) {
-      return {owners_.step[innermost], owners_.is_doubtful[innermost] == 0};
+      return {owners_.step[innermost], !owners_.doubts(innermost)};
     }
     return {found.request, found.request != Owners::none && found.is_told && !is_doubtful};
   }
@@ -139,6 +140,7 @@ class OpenNow {
   std::size_t begun_ = 0, next_row_ = 0;
   std::int64_t now_ = 0;
   std::vector<std::uint32_t> open_;
+  ThreadOf thread_of_;
   std::vector<RangeRows> open_rows_;  // of each thread
 };
 
