@@ -293,25 +293,11 @@ class Aggregator : public RangeScan<Aggregator> {
     return *found;
   }
 
-  [[gnu::always_inline]] static void see_thread(AggregateRow& row, std::uint32_t thread,
-                                                std::int64_t start) {
-    if (__builtin_expect(row.last_thread == thread, 1)) return;
-    row.last_thread = thread;
-    see_other_thread(row, thread, start);
-  }
-  [[gnu::noinline]] static void see_other_thread(AggregateRow& row, std::uint32_t thread,
-                                                 std::int64_t start) {
-    if (!row.seen_threads.insert(thread).second) return;
-    ++row.threads;
-    row.first = std::min(row.first, start);
-    row.first_calls.begin_thread();
-  }
-
   [[gnu::always_inline]] void count(AggregateRow& at, const ScannedRange& range,
                                     std::int64_t duration, std::uint32_t thread, double overhead) {
     out_.first = std::min(out_.first, range.start);
     out_.last = std::max(out_.last, range.end);
-    see_thread(at, thread, range.start);
+    at.see_thread(thread, range.start);
     at.last = std::max(at.last, range.end);
     at.sum += static_cast<double>(duration);
     at.overhead_sum += overhead;
@@ -361,7 +347,7 @@ class Aggregator : public RangeScan<Aggregator> {
     AggregateRow& at = row(range.site, range.kind, group, thread);
     if (range.kind == RangeKind::device) {  // until when the GPU was in it is not known
       ++at.unclosed;
-      return see_thread(at, thread, range.start);
+      return at.see_thread(thread, range.start);
     }
     at.outermost.open();
     add_open(at, range);
@@ -371,7 +357,7 @@ class Aggregator : public RangeScan<Aggregator> {
     ++at.unclosed;
     at.outermost.stay({static_cast<double>(range.end - range.start), overhead(range.inside)});
     at.self += static_cast<double>(range.self);
-    see_thread(at, range.thread, range.start);
+    at.see_thread(range.thread, range.start);
     at.first = std::min(at.first, range.start);
     at.last = std::max(at.last, range.end);
     out_.first = std::min(out_.first, range.start);
@@ -430,8 +416,8 @@ void Aggregator::add_cells(const ReadStats& chunk) {
         marks_of_site_[site] += cell.count;
         continue;
       }
-      const RangeKind range_kind = kind_of(site, kind);
       if (by_lane()) continue;  // nobody counted them so
+      const RangeKind range_kind = kind_of(site, kind);
       AggregateRow& to = row(site, range_kind, 0, thread_);
       const double ns = static_cast<double>(process_->ratio) / 4294967296.0;
       to.has_cells = true;
@@ -445,7 +431,7 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       }
       to.shortest = std::min(to.shortest, process_->duration(cell.shortest));
       to.longest = std::max(to.longest, process_->duration(cell.longest));
-      see_thread(to, chunk.thread, to.first);
+      to.see_thread(chunk.thread, to.first);
     } else if (words[at] == 2 && left >= sizeof(record::StatsBlock)) {
       record::StatsBlock block = {};
       std::memcpy(&block, words.data() + at, sizeof block);
@@ -453,16 +439,14 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       const auto kind = static_cast<record::EntryKind>(block.counted_as);
       const std::uint32_t site = site_of(block.site);
       if (kind == record::EntryKind::mark || block.octave >= record::stats_octaves ||
-          !takes(site, options_.from))
+          !takes(site, options_.from) || by_lane()) {
         continue;
-      if (by_lane()) continue;
+      }
       AggregateRow& to = row(site, kind_of(site, kind), 0, thread_);
       for (unsigned i = 0; i < record::stats_buckets; ++i) {
         if (block.counts[i] == 0) continue;
-        const double middle = core::log_bucket_middle(block.octave, i);
-        to.durations.add(
-            static_cast<std::uint64_t>(process_->duration(static_cast<std::uint64_t>(middle))),
-            block.counts[i]);
+        const auto middle = static_cast<std::uint64_t>(core::log_bucket_middle(block.octave, i));
+        to.durations.add(static_cast<std::uint64_t>(process_->duration(middle)), block.counts[i]);
       }
     } else if (words[at] == 3 && left >= sizeof(record::StatsNested)) {
       record::StatsNested nested = {};

@@ -12,6 +12,7 @@
 #include "reader/stats/typical.hpp"
 #include "trace/payload/payload_decoder.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -147,6 +148,12 @@ struct AggregateRow {
   core::LogHistogram durations;
   FirstCalls first_calls;
 
+  // A range of the thread counts; `start` is that of the thread's first.
+  [[gnu::always_inline]] void see_thread(std::uint32_t thread, std::int64_t start) {
+    if (__builtin_expect(last_thread == thread, 1)) return;
+    last_thread = thread;
+    see_other_thread(thread, start);
+  }
   // The time, and the recorder's part of it, in which a range of the row was open, thread by
   // thread: of those within one another the outermost counts.
   double total() const noexcept {
@@ -154,6 +161,14 @@ struct AggregateRow {
   }
   double overhead() const noexcept {
     return overhead_sum - outermost.within().overhead + outermost.still_open().overhead;
+  }
+
+ private:
+  [[gnu::noinline]] void see_other_thread(std::uint32_t thread, std::int64_t start) {
+    if (!seen_threads.insert(thread).second) return;
+    ++threads;
+    first = std::min(first, start);
+    first_calls.begin_thread();
   }
 };
 

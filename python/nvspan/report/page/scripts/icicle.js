@@ -219,7 +219,7 @@ export class Icicle {
     lines.push(`${timeText(node.total)}, ${share(node.total, this.top)} of ${this.label}`);
     if (node.parent && node.parent !== this.top) lines.push(`${share(node.total, node.parent)} of ${this.name(node.parent)}`);
     if (node.look < 0) return lines;
-    lines.push(`self ${timeText(node.self)} · ${manyText(node.calls, "call")}` + (node.calls ? `, ${timeText(node.total / node.calls)} each` : ""));
+    lines.push(`self ${timeText(node.self)} · ${manyText(node.calls, "call")}` + (node.calls && !node.unclosed ? `, ${timeText(node.total / node.calls)} each` : ""));
     if (node.unclosed) lines.push(`${countText(node.unclosed)} still open: counted until the end of the recording`);
     return lines;
   }
