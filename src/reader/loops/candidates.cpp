@@ -56,7 +56,7 @@ class GroupScan {
     }
     for (const ThreadSum& sum : sums_) {
       // Where a group holds itself, it is not known how many of its ranges hold one of another.
-      if (sum.inner != 0) out_.places[sum.group].around = GroupPlace::several;
+      if (sum.inner != 0) out_.places[sum.group].around = GroupNesting::several;
     }
     std::stable_sort(sums_.begin(), sums_.end(),
                      [](const ThreadSum& a, const ThreadSum& b) { return a.group < b.group; });
@@ -93,9 +93,9 @@ class GroupScan {
     const RangeRow parent = ranges_.parent[row];
     const std::uint32_t outer = parent == no_range ? none : ranges_.group[parent];
     Nearest& nearest = nearest_[group];
-    GroupPlace& place = out_.places[group];
+    GroupNesting& place = out_.places[group];
     if (!nearest.is_seen || nearest.group != outer) {
-      place.around = nearest.is_seen ? GroupPlace::several : outer;
+      place.around = nearest.is_seen ? GroupNesting::several : outer;
       if (outer != none) nearest.pair = pair_of(group, outer);
       nearest.group = outer;
       nearest.is_seen = true;
@@ -260,13 +260,13 @@ bool fill(const LoopRanges& ranges, std::uint32_t loop_thread, const std::vector
 }  // namespace
 
 std::optional<LoopInside> inside_by_groups(const LoopRanges& ranges,
-                                           const std::vector<GroupPlace>& places,
+                                           const std::vector<GroupNesting>& places,
                                            const LoopCandidate& inner, const LoopCandidate& outer) {
   if (!inner.is_plain || !outer.is_plain) return std::nullopt;
   for (std::uint32_t group = inner.group;;) {
-    const GroupPlace& place = places[group];
-    if (place.around == GroupPlace::several) return std::nullopt;
-    if (place.around == GroupPlace::outermost) return LoopInside();
+    const GroupNesting& place = places[group];
+    if (place.around == GroupNesting::several) return std::nullopt;
+    if (place.around == GroupNesting::outermost) return LoopInside();
     if (place.around == outer.group) {
       const auto all = static_cast<double>(outer.total);
       return LoopInside{1, static_cast<double>(inner.ranges) / static_cast<double>(place.outers),

@@ -32,7 +32,7 @@ struct LoopCandidate {
 constexpr std::size_t most_candidates = 4096;  // the largest totals
 
 // What all ranges of a group are directly in.
-struct GroupPlace {
+struct GroupNesting {
   static constexpr std::uint32_t several = 0xFFFFFFFE;
   static constexpr std::uint32_t outermost = 0xFFFFFFFF;
   std::uint32_t around = several;  // ranges of this group
@@ -41,8 +41,8 @@ struct GroupPlace {
 
 struct LoopCandidates {
   std::vector<LoopCandidate> all;
-  RangeRows rows;                  // of all of them
-  std::vector<GroupPlace> places;  // by group
+  RangeRows rows;                    // of all of them
+  std::vector<GroupNesting> places;  // by group
 };
 
 // Groups with two ranges or more; `loop_thread` is preferred to others.
@@ -58,7 +58,7 @@ struct LoopInside {
 };
 // Where the groups alone say it; else by the rows of both.
 std::optional<LoopInside> inside_by_groups(const LoopRanges& ranges,
-                                           const std::vector<GroupPlace>& places,
+                                           const std::vector<GroupNesting>& places,
                                            const LoopCandidate& inner, const LoopCandidate& outer);
 LoopInside inside_by_rows(const LoopRanges& ranges, const RangeRows& inner, const RangeRows& outer,
                           std::uint32_t thread);

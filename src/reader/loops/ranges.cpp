@@ -67,7 +67,7 @@ class ColumnScan : public RangeScan<ColumnScan> {
   bool has_flags = false;
   bool has_device_ranges = false;
   std::vector<std::uint64_t> closed_of;  // of each site
-  std::vector<OpenRange> still_open;
+  std::vector<UnendedRange> still_open;
 
  private:
   RangeRow rows() const { return static_cast<RangeRow>(out_.start.size()); }
@@ -167,7 +167,7 @@ void LoopRanges::name_sites(const Recording& recording, const std::vector<std::u
   constexpr auto registered = static_cast<std::uint8_t>(trace::MessageType::registered);
   const std::vector<ReadSite>& sites = recording.sites();
   std::vector<std::uint64_t> unclosed(sites.size());
-  for (const OpenRange& range : still_open_) ++unclosed[range.site];
+  for (const UnendedRange& range : still_open_) ++unclosed[range.site];
   std::vector<std::uint32_t> order;  // of sites that have ranges
   for (std::uint32_t i = 0; i < sites.size(); ++i) {
     if (closed[i] != 0) order.push_back(i);

@@ -50,7 +50,7 @@ struct LoopName {
 };
 
 // A range that was open when its thread or its process ended, or as far as it was recorded.
-struct OpenRange {
+struct UnendedRange {
   std::uint32_t site = 0;
   std::uint32_t thread = 0;
   std::int64_t start = 0, end = 0;
@@ -63,7 +63,7 @@ class LoopRanges {
 
   // In the order of domains and names.
   const std::vector<LoopName>& names() const noexcept { return names_; }
-  const std::vector<OpenRange>& still_open() const noexcept { return still_open_; }
+  const std::vector<UnendedRange>& still_open() const noexcept { return still_open_; }
   bool has_device_ranges() const noexcept { return has_device_ranges_; }
 
   // The group of each name. What follows is known from then on.
@@ -117,7 +117,7 @@ class LoopRanges {
   std::vector<LoopName> names_;
   std::vector<std::uint32_t> name_of_site_;
   std::vector<std::uint32_t> processes_;  // of each thread
-  std::vector<OpenRange> still_open_;
+  std::vector<UnendedRange> still_open_;
   std::uint8_t traits_ = 0;
   bool has_flags_ = false;
   bool has_device_ranges_ = false;

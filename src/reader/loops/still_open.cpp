@@ -11,7 +11,7 @@
 namespace nvspan::reader {
 namespace {
 
-using Open = std::vector<OpenRange>::const_iterator;
+using Open = std::vector<UnendedRange>::const_iterator;
 
 // Of a thread's open ranges, by their starts: the time of each in none that began later, nor in one
 // that ended.
@@ -37,14 +37,14 @@ std::vector<std::int64_t> self_times(const LoopRanges& ranges, Open begin, Open 
 }  // namespace
 
 std::vector<OpenSum> find_open(const Recording& recording, const LoopRanges& ranges) {
-  std::vector<OpenRange> open = ranges.still_open();
-  std::stable_sort(open.begin(), open.end(), [](const OpenRange& a, const OpenRange& b) {
+  std::vector<UnendedRange> open = ranges.still_open();
+  std::stable_sort(open.begin(), open.end(), [](const UnendedRange& a, const UnendedRange& b) {
     return std::tie(a.thread, a.start) < std::tie(b.thread, b.start);
   });
   std::vector<OpenSum> found;
   for (Open at = open.cbegin(); at != open.cend();) {
-    const Open end = std::find_if(at, open.cend(),
-                                  [&](const OpenRange& one) { return one.thread != at->thread; });
+    const Open end = std::find_if(
+        at, open.cend(), [&](const UnendedRange& one) { return one.thread != at->thread; });
     const std::vector<std::int64_t> own = self_times(ranges, at, end);
     std::map<std::pair<std::uint32_t, std::int32_t>, std::size_t> places;
     for (Open one = at; one != end; ++one) {
