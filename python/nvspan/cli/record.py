@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
