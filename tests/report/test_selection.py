@@ -237,22 +237,22 @@ def test_walks_and_tables_agree_about_what_is_left(filters, tmp_path):
     part = recording.filter(**filters)
     rows = list(part.ranges.rows())
     assert 100 < len(rows) < len(recording.ranges)
-    named, calls, closed = [], Counter(), {}
-    for row in rows:
+    named, calls, times = [], Counter(), {}
+    for row, end in zip(rows, part.ranges["end"], strict=True):
         above = () if row["parent"] is None else named[row["parent"]]
         name = f"{row['domain']}:{row['name']}"
         # A name within itself is the one that it lies in.
         named.append(above[: above.index(name) + 1] if name in above else (*above, name))
         if row["end"] is not None:
             calls[named[-1]] += 1
-            closed.setdefault(named[-1], []).append((row["start"], row["end"]))
+        times.setdefault(named[-1], []).append((row["start"], end))
     found = {tuple(names): count for names, count in paths(part)}
     assert found == calls
     assert any(len(names) > 2 for names in found)
-    totals = {path: sum(end - start for start, end in outermost(of)) for path, of in closed.items()}
+    totals = {path: sum(end - start for start, end in outermost(of)) for path, of in times.items()}
     nodes = call_tree(part)
     shown = zip(node_paths(nodes), nodes, strict=True)
-    assert {tuple(names): node.total for names, node in shown if node.calls} == totals
+    assert {tuple(names): node.total for names, node in shown} == totals
 
     # In a lane a range is as deep as there are others of its domain around it.
     expected, stacks = [], {}
