@@ -80,13 +80,13 @@ def test_names_that_a_pattern_takes_are_one_group():
                 "future.result",
                 "barrier",
                 "cudaStreamSynchronize",
-                "join",
             )
         ),
         *(
             (name, False)
             for name in (
                 "hash_join",
+                "join",
                 "os.path.join",
                 "select_action",
                 "get",
@@ -104,7 +104,7 @@ def test_waits(name, expected):
 
 def test_no_wait_is_missed_by_its_letters():
     pairs = {" ".join(pair) for pair in vocabulary._WAIT_PAIRS}
-    for name in {*vocabulary._WAIT, *vocabulary._WAIT_LAST, *pairs}:
+    for name in {*vocabulary._WAIT, *vocabulary._WAIT_LAST, *pairs} - {"join"}:  # of tables, too
         assert is_wait(name), name
 
 

@@ -59,7 +59,8 @@ class Given:
         self.rows = [
             StatsRow(**{
                 **dict.fromkeys(StatsRow._types), "name": name, "kind": "push_pop",
-                "backward": False, "calls": 10, "mean": mean, "std": 0.0, "p50": mean,
+                "backward": False, "calls": 10, "open_time": 0, "mean": mean, "std": 0.0,
+                "p50": mean,
                 "total": 10 * mean, "sum": 10 * mean, "warmup": 0, "warmup_total": 0,
                 "squares": 10 * mean**2, "warmup_squares": 0,
             })

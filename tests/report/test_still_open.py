@@ -156,7 +156,7 @@ def test_a_run_is_as_long_as_what_is_still_open(path):
     assert render(explanation(analysis)).splitlines()[1:4] == [
         "1. self  50% of the run is in 'train'",
         "         50.0 ms of self time in 1 range that did not end",
-        f"   next  nvspan report {path}",
+        "   next  put ranges inside 'train', or record --profile, to see which part it is",
     ]
 
 

@@ -156,7 +156,6 @@ class LoopSelf(Result):
 
     name: str  #: of the group
     domain: str | None  #: of its first name
-    group: int  #: its number
     calls: int  #: on all threads
     self: int  #: the time
     still_open: bool  #: whether they had not ended: this is their time so far

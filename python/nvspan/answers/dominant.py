@@ -133,7 +133,7 @@ def self_finding(
     parts: Parts, largest: LoopSelf, loop: Loop, rows: Iterable[StatsRow]
 ) -> Iterator[Finding]:
     """The function or range with the largest self time, where a run has no steps."""
-    spent, run = largest.self, max(loop.span, 1)
+    spent, run = largest.self, max(loop.whole, 1)
     path = [parts.name(index) for index in parts.largest_path()]
     if spent >= UNNAMED * run:
         calls = counted(largest.calls, "range" if largest.still_open else "call")

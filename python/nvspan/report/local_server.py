@@ -57,6 +57,7 @@ class LocalServer(ThreadingHTTPServer):
 
     daemon_threads = True
     allow_reuse_address = True
+    request_queue_size = 128
 
     def __init__(self, host: str, port: int, handler: type[LocalHandler]) -> None:
         if ":" in host:

@@ -108,13 +108,13 @@ def polygons_in_a_profile(program: Program) -> Truth:
     """Functions of very long paths; two call the one that takes the time."""
     path = "/opt/conda/envs/gis-2024.06/lib/python3.11/site-packages/shapely"
     thread = program.thread(domain="nvtx.py", noise=0.08)
-    with thread.range("/home/ana/join_parcels.py:88(main)"):
+    with thread.range("/srv/ana/join_parcels.py:88(main)"):
         for _ in range(45):
             thread.leaf(f"{path}/io.py:61(from_wkb)", 2.2)
-            with thread.range("/home/ana/join_parcels.py:31(match)"):
+            with thread.range("/srv/ana/join_parcels.py:31(match)"):
                 thread.leaf(f"{path}/strtree.py:190(query)", 1.7)
                 thread.leaf(f"{path}/prepared.py:114(intersects)", 5.5)
-            with thread.range("/home/ana/join_parcels.py:52(check)"):
+            with thread.range("/srv/ana/join_parcels.py:52(check)"):
                 thread.leaf(f"{path}/prepared.py:114(intersects)", 1.2)
                 thread.leaf(f"{path}/validation.py:7(explain)", 1.3)
     shares = {"intersects()": program.share(".*.intersects.")}
