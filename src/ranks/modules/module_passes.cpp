@@ -83,9 +83,9 @@ struct SharedName {
   }
 };
 
-class OwnerSearch {
+class CallerSearch {
  public:
-  OwnerSearch(const ModulePlaces& places, const std::vector<ModuleCall>& calls) : places_(places) {
+  CallerSearch(const ModulePlaces& places, const std::vector<ModuleCall>& calls) : places_(places) {
     for (const ModuleCall& call : calls) {
       Candidates& of_name = places_of_name_[call.name];
       if (!has(of_name, call.place)) of_name.push_back(call.place);
@@ -171,7 +171,7 @@ std::set<std::int32_t> find_owners(const ModulePlaces& places, std::vector<Modul
   std::stable_sort(passes.begin(), passes.end(), [](const ModulePass& a, const ModulePass& b) {
     return a.start != b.start ? a.start < b.start : a.end > b.end;
   });
-  OwnerSearch search(places, calls);
+  CallerSearch search(places, calls);
   for (ModulePass& pass : passes) search.find(pass);
   return std::move(search.unknown);
 }

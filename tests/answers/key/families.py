@@ -8,6 +8,8 @@ from answers.key import (
     between,
     held_out_first_quiet,
     held_out_first_told,
+    held_out_second_quiet,
+    held_out_second_told,
     nested,
     quiet,
     requests,
@@ -32,4 +34,6 @@ FAMILIES = (
     quiet,
     held_out_first_quiet,
     held_out_first_told,
+    held_out_second_quiet,
+    held_out_second_told,
 )
