@@ -36,14 +36,12 @@ AHEAD = {"hf_trainer_callback.py", "accelerate_loop.py"}  # they fetch one batch
 
 
 def expected(name):
-    """Every step but the first holds its fetch; fetching ahead, the last one has none to make."""
-    ahead = name in AHEAD
-    parts = [FETCH] * (2 if ahead else 1)
-    for number in range(STEPS):
-        fetches = number > 0 and not (ahead and number == STEPS - 1)
-        if number > 0 and not fetches:
-            parts.append(FETCH)
-        parts.append(f"+step {FETCH + ' ' if fetches else ''}{STEP[name]} -step")
+    """Every step holds its fetch; fetching ahead, the first has two and the last none to make."""
+    fetches = [2] + [1] * (STEPS - 2) + [0] if name in AHEAD else [1] * STEPS
+    parts = []
+    for count in fetches:
+        end = [] if count else [FETCH]  # of the data, before the last step
+        parts += [*end, "+step", *[FETCH] * count, STEP[name], "-step"]
     return " ".join(parts)
 
 
