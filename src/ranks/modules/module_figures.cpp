@@ -16,7 +16,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -206,7 +205,7 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
     passes_.clear();
     sums_.clear();
     place_numbers_.clear();
-    places_.emplace();
+    places_ = std::make_unique<ModulePlaces>();
   }
 
   std::set<std::string> unknown;
@@ -304,7 +303,7 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
   std::vector<Spans> steps_of_thread_, steps_of_process_;
 
   // Of one process.
-  std::optional<ModulePlaces> places_{std::in_place};
+  std::unique_ptr<ModulePlaces> places_ = std::make_unique<ModulePlaces>();
   std::unordered_map<core::PathKey, ModulePlace, core::PathHash> place_numbers_;
   std::vector<PlaceSums> sums_;  // of each place
   std::vector<ModuleCall> calls_;

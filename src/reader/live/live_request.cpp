@@ -11,8 +11,9 @@
 #include <time.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 namespace nvspan::reader {
 namespace {
@@ -31,23 +32,23 @@ void pause() {
   ::nanosleep(&millisecond, nullptr);
 }
 
-// Who has locked the file; 0: somebody that the system does not show.
+// Who has locked the file; 0: somebody that the system does not show. Lines of /proc/locks are like
+// "1: FLOCK ADVISORY WRITE 4711 fe:01:12345 0 EOF": a process, and the file's device and inode.
 int holder_of(int fd) {
   struct stat status = {};
-  std::FILE* const locks = std::fopen("/proc/locks", "re");
-  if (locks == nullptr || ::fstat(fd, &status) != 0) return 0;
-  int holder = 0;
-  char line[256];
-  while (holder == 0 && std::fgets(line, sizeof line, locks) != nullptr) {
+  if (::fstat(fd, &status) != 0) return 0;
+  const std::string end = ":" + std::to_string(status.st_ino);
+  std::ifstream locks("/proc/locks");
+  std::string line, number, kind, how, access, place;
+  while (std::getline(locks, line)) {
     int process = 0;
-    unsigned long inode = 0;
-    if (std::sscanf(line, "%*s FLOCK %*s %*s %d %*x:%*x:%lu", &process, &inode) == 2 &&
-        inode == status.st_ino) {
-      holder = process;
-    }
+    std::istringstream words(line);
+    words >> number >> kind >> how >> access >> process >> place;
+    const bool is_it =
+        place.size() > end.size() && place.compare(place.size() - end.size(), end.size(), end) == 0;
+    if (kind == "FLOCK" && is_it) return process;
   }
-  std::fclose(locks);
-  return holder;
+  return 0;
 }
 
 // Requests take turns. Whoever may read the file can lock it.

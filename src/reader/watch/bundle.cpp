@@ -106,6 +106,18 @@ std::string unfinished_path(const BundlePlace& place, const std::string& name) {
   return place.folder + "/." + name;
 }
 
+// Calls use(folder) with where the bundle lies; again where whoever opened it has renamed it
+// meanwhile. 0, or an errno.
+template <typename Use>
+int in_folder(const BundlePlace& place, const OpenBundle& bundle, Use&& use) {
+  for (;;) {
+    const std::string folder = bundle_path(place, bundle.name);
+    if (folder.empty()) return ENOENT;
+    const int error = use(folder);
+    if (error != ENOENT || bundle_path(place, bundle.name) == folder) return error;
+  }
+}
+
 // What this user's watchers have written: whoever may write into the folder can make others.
 bool is_own_bundle(const std::string& path) {
   struct stat status = {};
@@ -169,13 +181,11 @@ class LockedFlag {
     const std::string path = place.folder + flag_name;
     fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     struct stat status = {};
-    if (fd_ < 0 || ::fstat(fd_, &status) != 0) {
-      problem.set(path, errno);
-    } else if (status.st_uid != ::geteuid()) {
+    if (fd_ >= 0 && ::fstat(fd_, &status) == 0 && status.st_uid != ::geteuid()) {
       problem.text = path + ": it belongs to another user: it is not used";
-    } else if (!is_owners_alone(fd_)) {
+    } else if (fd_ >= 0 && !is_owners_alone(fd_)) {
       problem.text = path + ": others than its owner may write it: it is not used";
-    } else if (::flock(fd_, LOCK_EX) != 0) {
+    } else if (fd_ < 0 || ::flock(fd_, LOCK_EX) != 0) {
       problem.set(path, errno);
     } else {
       return;
@@ -321,30 +331,36 @@ bool fill_bundle(const BundlePlace& place, const OpenBundle& bundle,
                  const std::vector<std::string>& files, BundleProblem& problem) {
   bool filled = true;
   for (const std::string& file : files) {
-    const std::string folder = bundle_path(place, bundle.name);
-    if (folder.empty()) return false;
-    const std::string to = folder + "/" + base_name(file);
-    if (::access(to.c_str(), F_OK) == 0) continue;
     std::string why;
-    const int error = freeze_recording(file, to, ns_of(place.last), why);
+    const int error = in_folder(place, bundle, [&](const std::string& folder) {
+      const std::string to = folder + "/" + base_name(file);
+      if (::access(to.c_str(), F_OK) == 0) return 0;
+      return freeze_recording(file, to, ns_of(place.last), why);
+    });
     if (error == 0) continue;
     filled = false;
     problem.set(file, error);
-    if (!why.empty()) problem.text = file + ": " + why;
+    if (why.empty()) continue;
+    problem.text = file;
+    problem.text += ": ";
+    problem.text += why;
   }
   return filled;
 }
 
 bool add_line(const BundlePlace& place, const OpenBundle& bundle, const char* file,
               const std::string& line, BundleProblem& problem) {
-  const std::string path = bundle_path(place, bundle.name) + "/" + file;
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-  const ssize_t written = fd < 0 ? -1 : ::write(fd, line.data(), line.size());
-  const int error = written < 0 ? errno : ENOSPC;
-  if (fd >= 0) ::close(fd);
-  if (written == static_cast<ssize_t>(line.size())) return true;
-  problem.set(path, error);
-  return false;
+  const int error = in_folder(place, bundle, [&](const std::string& folder) {
+    const int fd = ::open((folder + "/" + file).c_str(),
+                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) return errno;
+    const ssize_t written = ::write(fd, line.data(), line.size());
+    const int failed = written < 0 ? errno : ENOSPC;
+    ::close(fd);
+    return written == static_cast<ssize_t>(line.size()) ? 0 : failed;
+  });
+  if (error != 0) problem.set(final_path(place, bundle.name) + "/" + file, error);
+  return error == 0;
 }
 
 }  // namespace nvspan::reader

@@ -152,10 +152,12 @@ py::list add_modules(const RankSummary& to, const RecordingHandle& handle,
   options.around = options.forward;
   for (const py::handle site : forward) options.forward.at(site.cast<std::size_t>()) = true;
   for (const py::handle site : around) options.around.at(site.cast<std::size_t>()) = true;
-  if (steps) options.steps.emplace();
-  for (const auto& [thread, start, end] : steps.value_or(ModuleSteps())) {
-    if (thread >= handle.recording->threads().size()) throw py::index_error();
-    options.steps->push_back(ranks::ModuleStep{thread, start, end});
+  if (steps) {
+    auto& given = options.steps.emplace();
+    for (const auto& [thread, start, end] : *steps) {
+      if (thread >= handle.recording->threads().size()) throw py::index_error();
+      given.push_back(ranks::ModuleStep{thread, start, end});
+    }
   }
   std::vector<std::string> unknown;
   {
