@@ -149,8 +149,8 @@ with nvspan.annotate("first"):
     for number in range(25):
         child = os.fork()
         if child == 0:
-            signal.setitimer(signal.ITIMER_REAL, (number + 1 + {part} / 40) * 1.2e-3)
-            with nvspan.annotate("child"):
+            with nvspan.annotate("child"):  # which is recorded from its first event on
+                signal.setitimer(signal.ITIMER_REAL, (number + 1 + {part} / 40) * 1.2e-3)
                 nvspan.trigger(f"call {{number}}")
                 while not ended:
                     time.sleep(0.001)
