@@ -7,6 +7,7 @@
 
 #include "reader/chunks/file_span.hpp"
 #include "record/file/format.hpp"
+#include "record/file/sample_format.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -81,7 +82,9 @@ using Definitions =
                     record::CategoryDefinition, record::ThreadDefinition, record::ThreadName,
                     record::CounterDefinition, EventDefinition, record::DeviceLayoutDefinition,
                     record::DeviceNameDefinition, record::SchemaDefinition, record::EnumDefinition,
-                    record::ScopeDefinition, record::CitedString, record::CounterMeaningDefinition>;
+                    record::ScopeDefinition, record::CitedString, record::CounterMeaningDefinition,
+                    record::CodeDefinition, record::FrameDefinition, record::StackDefinition,
+                    record::SampledThreadDefinition>;
 
 // Calls use() with each of the structs that follow one another in the rest of a definition.
 template <typename T, typename Use>

@@ -117,6 +117,10 @@ struct Recording::Definition {
   void operator()(const record::CounterMeaningDefinition& read, std::string_view) const {
     loading.meanings[read.counter] = read;
   }
+  void operator()(const record::CodeDefinition&, std::string_view) const {}
+  void operator()(const record::FrameDefinition&, std::string_view) const {}
+  void operator()(const record::StackDefinition&, std::string_view) const {}
+  void operator()(const record::SampledThreadDefinition&, std::string_view) const {}
 
  private:
   ReadSchemas& schemas() const { return *loading.process.schemas; }

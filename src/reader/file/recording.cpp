@@ -247,6 +247,8 @@ void Recording::find_chunks(Loading& loading, const FileCheck& check) {
                                      std::vector<std::uint64_t>(chunk.begin, end_of_cells(chunk))});
         }
         break;
+      case record::ChunkType::samples:
+        break;
     }
   }
   if (!loading.is_checked() && check.damaged_bytes != 0) {

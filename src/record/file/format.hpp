@@ -124,7 +124,13 @@ inline FileHeader fixed_header(const FileHeader& header) {
   return fixed;
 }
 
-enum class ChunkType : std::uint32_t { events = 1, definitions = 2, stats = 3 };
+enum class ChunkType : std::uint32_t {
+  events = 1,
+  definitions = 2,
+  stats = 3,
+  samples = 4,  // sample_format.hpp
+};
+constexpr std::uint32_t last_chunk_type = 4;
 
 constexpr std::uint32_t no_thread = 0xFFFFFFFF;  // of events: a place that no thread uses now
 
@@ -239,9 +245,13 @@ enum class DefinitionType : std::uint8_t {
   scope = 13,            // ScopeDefinition
   cited_string = 14,     // CitedString
   counter_meaning = 15,  // CounterMeaningDefinition
+  code = 16,             // CodeDefinition, and the others of sample_format.hpp
+  frame = 17,            // FrameDefinition
+  stack = 18,            // StackDefinition
+  sampled_thread = 19,   // SampledThreadDefinition
 };
 
-constexpr auto last_definition_type = DefinitionType::counter_meaning;
+constexpr auto last_definition_type = DefinitionType::sampled_thread;
 
 constexpr std::uint32_t no_string = 0xFFFFFFFF;
 constexpr std::uint8_t message_of_others = 4;  // SiteDefinition::message_type: of all names that

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The samples of a recording: where its Python threads were, looked at many times a second. They
+// are in chunks of their own (ChunkType::samples), as blocks of bytes; what they cite is defined
+// (DefinitionType::code to sampled_thread) before the block that cites it. docs/recording-format.md
+// explains it.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nvspan::record {
+
+// A sample chunk is blocks, one after the other, to its end or to a first word of zero. What a
+// block says is as of the block before it in the chunk; a chunk's first block presumes nothing, and
+// says of each thread again where it is.
+struct SampleBlock {
+  std::uint32_t bytes;    // of the records behind this, padded to words; the first word is written
+  std::uint32_t samples;  // last
+  std::uint64_t ticks;    // what the times of its records count from
+};
+static_assert(sizeof(SampleBlock) == 16);
+
+// A record is numbers of 7 bits a byte, the lowest first; the highest bit says that more follow.
+//
+//   time << 2 | other_thread << 1 | same   time in units of 1,024 ticks, since the record before
+//   thread                                 if other_thread: of SampledThreadDefinition. 0: no
+//                                          sample follows, but a SampleNote and its numbers
+//   change << 4 | state << 2 | share << 1 | still
+//                                          if not same. `change`: the number of the stack less that
+//                                          of the thread's last record, zigzag
+//   part                                   if `share`: a number up to 255
+//   looks, ago                             if `still`
+//
+// `same`: the stack and the state are those of the thread's last record, with neither `share` nor
+// `still`. `part`: of the time since the sampler last looked at the thread, how many 255ths it ran;
+// without it all of them, if it runs now, else none. `still`: the thread did not run at all at
+// `looks` looks before this one, the last of them `ago` units before; they have no records.
+constexpr unsigned sample_time_shift = 10;
+
+enum class SampleState : std::uint8_t {
+  waiting,  // blocked: for a lock, for the operating system, for time to pass
+  running,
+  ready,  // it would run, had it a processor
+};
+
+enum class SampleNote : std::uint8_t {
+  period = 1,  // one number: microseconds from a look to the next, from now on
+  // Those of SampleCounts, of the recording so far.
+  counts = 2,
+  ended = 3,  // one number: the thread that is no more
+};
+
+// Of a recording: how often the sampler looked, and what it did not get.
+struct SampleCounts {
+  std::uint64_t looks = 0;    // of the sampler at the process
+  std::uint64_t samples = 0;  // of a thread each, those of threads that stood still included
+  std::uint64_t torn = 0;     // the thread changed its stack too fast
+  std::uint64_t unnamed = 0;  // a function was freed or could not be read
+  std::uint64_t cut = 0;      // kept, but of a stack too deep, or past the budget: without its
+                              // innermost frames
+  std::uint64_t unlisted = 0;  // looks at which the list of threads could not be read to its end
+  std::uint64_t cpu_us = 0;    // that the sampler's thread ran
+};
+constexpr std::size_t sample_counts = sizeof(SampleCounts) / sizeof(std::uint64_t);
+
+// --- definitions ---------------------------------------------------------------------------------
+//
+// Numbers begin with 1.
+
+struct CodeDefinition {
+  std::uint32_t id;
+  std::uint32_t file;
+  std::uint32_t function;  // its qualified name; on CPython 3.10 its name
+  std::uint32_t first_line;
+};
+
+constexpr std::uint16_t no_column = 0xFFFF;  // not known, or beyond
+struct FrameDefinition {
+  std::uint32_t id;
+  std::uint32_t code;
+  std::uint32_t line;  // 0: of no line
+  std::uint32_t end_line;
+  std::uint16_t column;  // in bytes of UTF-8
+  std::uint16_t end_column;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(FrameDefinition) == 24);
+
+// The stack `parent` with one more frame, the innermost. Stack 0 is empty.
+struct StackDefinition {
+  std::uint32_t id;
+  std::uint32_t parent;
+  std::uint32_t frame;
+  std::uint32_t reserved;
+};
+struct SampledThreadDefinition {
+  std::uint32_t id;
+  std::uint32_t tid;
+  std::uint64_t ticks;
+};
+
+}  // namespace nvspan::record
