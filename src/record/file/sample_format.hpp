@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The samples of a recording: where its Python threads were, looked at many times a second. They
-// are in chunks of their own (ChunkType::samples), as blocks of bytes; what they cite is defined
-// (DefinitionType::code to sampled_thread) before the block that cites it. docs/recording-format.md
-// explains it.
+// are in chunks of their own (ChunkType::samples); what they cite is defined (DefinitionType::code
+// to sampled_thread) before. docs/recording-format.md explains it.
 
 #pragma once
 
@@ -13,19 +12,13 @@
 
 namespace nvspan::record {
 
-// A sample chunk is blocks, one after the other, to its end or to a first word of zero. What a
-// block says is as of the block before it in the chunk; a chunk's first block presumes nothing, and
-// says of each thread again where it is.
-struct SampleBlock {
-  std::uint32_t bytes;    // of the records behind this, padded to words; the first word is written
-  std::uint32_t samples;  // last
-  std::uint64_t ticks;    // what the times of its records count from
-};
-static_assert(sizeof(SampleBlock) == 16);
-
-// A record is numbers of 7 bits a byte, the lowest first; the highest bit says that more follow.
+// The body of a sample chunk is records without a gap. A record is numbers, each written plus one,
+// 7 bits a byte, the lowest first; the highest bit says that more follow. So no number begins with
+// a byte of zero, nor ends with one: where one does, nothing more was written. A record's first
+// byte is written last.
 //
-//   time << 2 | other_thread << 1 | same   time in units of 1,024 ticks, since the record before
+//   time << 2 | other_thread << 1 | same   time in units of 1,024 ticks, since the record before it
+//                                          in the chunk; the first one's since `base_ticks`
 //   thread                                 if other_thread: of SampledThreadDefinition. 0: no
 //                                          sample follows, but a SampleNote and its numbers
 //   change << 4 | state << 2 | share << 1 | still
@@ -33,6 +26,10 @@ static_assert(sizeof(SampleBlock) == 16);
 //                                          of the thread's last record, zigzag
 //   part                                   if `share`: a number up to 255
 //   looks, ago                             if `still`
+//
+// A chunk presumes nothing of the one before it: its first record is of `other_thread`, the first
+// one of a thread is not `same`, and its `change` is from stack 0. In it each thread is said again
+// where it is.
 //
 // `same`: the stack and the state are those of the thread's last record, with neither `share` nor
 // `still`. `part`: of the time since the sampler last looked at the thread, how many 255ths it ran;
