@@ -49,6 +49,7 @@ from nvspan._lazy import LazyModule
 from nvspan._runtime.configure import configure, configure_from_environment
 from nvspan._runtime.domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._runtime.info import info
+from nvspan._runtime.lines import start_as_environment_says as _start_lines
 from nvspan._runtime.names import name_category, name_thread, name_threads_automatically
 from nvspan._runtime.steps import Step, step
 from nvspan._runtime.switch import disable, enable, is_active, paused, tool
@@ -140,6 +141,7 @@ Recording._import = staticmethod(_recording_of)
 
 _adapters.connect()
 record_as_environment_says()
+_start_lines()
 del record_as_environment_says
 start_from_environment()
 del start_from_environment

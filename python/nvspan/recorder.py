@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 
 from nvspan import _core, launch
+from nvspan._runtime import lines as line_samples
 from nvspan._runtime.registry import callers_of_nvtx
 
 TYPE_CHECKING = False
@@ -135,9 +136,13 @@ class record(launch._Attachment):
             whose new names do not fit keep their times and counts, and are called "(other names)",
             in each domain.
 
+        lines: how many times a second the stacks of Python's threads are sampled; "auto": at
+            first 1,000 times, then as often as a two-hundredth of a processor allows; None: not.
+
     Raises:
-        ValueError: an unknown mode, or `names` that are not more than 0.
-        TypeError: `names` is no number.
+        ValueError: an unknown mode, `names` that are not more than 0, or a rate that `lines` cannot
+            be.
+        TypeError: `names` or `lines` is no number.
 
     Each start makes a new file. Forked children, and programs that are started meanwhile, record
     into files of their own. Whatever happens to the process, what was recorded can be read.
@@ -160,7 +165,9 @@ class record(launch._Attachment):
         domains: Iterable[str] | None = None,
         min_duration: int | None = None,
         names: float | None = None,
+        lines: float | str | None = None,
     ) -> None:
+        self._period = None if lines is None else line_samples.period_of(lines)
         self._path = os.path.abspath(os.fsdecode(_DEFAULT_NAME if path is None else path))
         self._run = int.from_bytes(os.urandom(6), "little") | 1
         super().__init__(config_string(self._path, mode, domains, min_duration, self._run, names))
@@ -173,8 +180,17 @@ class record(launch._Attachment):
     def _after_attaching(self, library: str) -> None:
         os.environ[launch.INJECTION_VARIABLE] = library
         os.environ[launch.CONFIG_VARIABLE] = self._config
+        if self._period is None:
+            return
+        problem = line_samples.start(library, self._period)
+        if problem is not None:
+            import warnings
+
+            text = f"lines are not sampled: {problem}"
+            warnings.warn(text, _core.NvspanWarning, stacklevel=4)
 
     def _before_detaching(self) -> None:
+        line_samples.stop()
         os.environ.pop(launch.INJECTION_VARIABLE, None)
         os.environ.pop(launch.CONFIG_VARIABLE, None)
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import nvspan
 from nvspan import launch, recorder
+from nvspan._runtime import lines
 from nvspan._runtime.warnings import plain_text
 from nvspan.cli.common.options import MIN_FILES
 from nvspan.cli.common.parser import Parser
@@ -69,6 +70,12 @@ def _parser() -> Parser:
         "space for names in each file (default: 16 in a ring, 32 with stats, no limit in full); "
         "events with further names are counted under (other names)",
         type=float,
+    )
+    parser.option(
+        "--lines HZ",
+        "sample the lines of Python processes so many times a second; auto: at first 1,000 times, "
+        "then as often as a two-hundredth of a processor allows; off (the default)",
+        default="off",
     )
     parser.option(
         "--trigger TRIGGER",
@@ -211,6 +218,7 @@ def _environment(
             options.output = default_output(program, force=options.force)
         else:
             claim_output(options.output, force=options.force)
+        period = lines.period_of(options.lines)
         library = launch.injection_library()
         config = recorder.config_string(
             options.output,
@@ -227,6 +235,8 @@ def _environment(
         parser.fail(str(error))
     environment = {**os.environ, launch.INJECTION_VARIABLE: library, launch.CONFIG_VARIABLE: config}
     environment.setdefault(launch.NCCL_VARIABLE, launch.nccl_plugin())
+    if period is not None:
+        lines.add_to_environment(environment, options.lines)
     return environment
 
 

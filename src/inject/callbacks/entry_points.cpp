@@ -8,6 +8,7 @@
 #include "inject/callbacks/callbacks.hpp"
 #include "inject/decode/call.hpp"
 #include "inject/decode/nvtx_types.hpp"
+#include "inject/session/line_samples.hpp"
 #include "inject/session/session.hpp"
 #include "record/live/live_blocks.hpp"
 
@@ -167,3 +168,18 @@ NVSPAN_EXPORT void nvspan_inject_device_state(std::uint64_t range, unsigned stat
     call.session.capture().device_state(range, static_cast<nvspan::record::LiveDeviceState>(state));
   });
 }
+
+// Samples of Python's stacks: inject/session/line_samples.hpp. Text: why it cannot.
+NVSPAN_EXPORT const char* nvspan_inject_check_sampler(
+    const nvspan::lines::Interpreter* interpreter, nvspan::inject::FrameTaker take, void* context) {
+  return nvspan::inject::check_sampler(*interpreter, take, context);
+}
+NVSPAN_EXPORT const char* nvspan_inject_start_sampler(const nvspan::lines::Interpreter* interpreter,
+                                                      std::int64_t period) {
+  return nvspan::inject::start_sampler(*interpreter, period);
+}
+NVSPAN_EXPORT void nvspan_inject_pause_sampler() { nvspan::inject::pause_sampler(); }
+NVSPAN_EXPORT void nvspan_inject_resume_sampler(int in_child) {
+  nvspan::inject::resume_sampler(in_child != 0);
+}
+NVSPAN_EXPORT void nvspan_inject_stop_sampler() { nvspan::inject::stop_sampler(); }

@@ -11,6 +11,7 @@
 #include "inject/session/thread_state.hpp"
 #include "record/live/live_blocks.hpp"
 #include "record/thread/thread_writer.hpp"
+#include "record/writer/sample_lane.hpp"
 #include "trace/event/event.hpp"
 
 #include <cstdint>
@@ -45,6 +46,9 @@ class Capture : public core::Immovable {
   virtual void other(const trace::Event& event) = 0;
   // Whether a deferred event can be recorded at its own time now.
   virtual bool takes_deferred(ThreadState&) { return false; }
+
+  // Where samples of stacks go; null: nowhere.
+  virtual record::SampleLane* samples() { return nullptr; }
 
   virtual void thread_exit(ThreadState&) {}
   // The program begins to end: its libraries still work.

@@ -73,18 +73,32 @@ void RecordCapture::device_state(std::uint64_t range, record::LiveDeviceState st
   if (places != nullptr) record::live_device_state(places, range, state, record::ticks_now());
 }
 
+// False: it failed. Elsewhere than in a forked child without a file there is nothing to do.
+bool RecordCapture::open_in_child() {
+  if (has_failed()) return false;
+  if (!recorder_.is_orphan()) return true;
+  if (!recorder_.open_in_child()) {
+    set_failed(true);
+    return false;
+  }
+  named_ = 0;
+  if (recorder_.mode() == record::RecordMode::armed) name_handles();
+  return true;
+}
+
+record::SampleLane* RecordCapture::samples() {
+  if (!open_in_child() || !recorder_.is_open()) return nullptr;
+  const record::RecordMode mode = recorder_.mode();
+  const bool keeps = mode == record::RecordMode::full || mode == record::RecordMode::ring;
+  return keeps ? &recorder_.samples() : nullptr;
+}
+
 // The calling thread's end of the recording; null when there is none.
 record::ThreadWriter* RecordCapture::writer_of(std::uint32_t tid) {
-  if (has_failed()) return nullptr;
   ThreadSlot& slot = thread_slot();
-  if (recorder_.is_orphan()) {
-    if (!recorder_.open_in_child()) {
-      slot.writer = nullptr;
-      set_failed(true);
-      return nullptr;
-    }
-    named_ = 0;
-    if (recorder_.mode() == record::RecordMode::armed) name_handles();
+  if (!open_in_child()) {
+    slot.writer = nullptr;
+    return nullptr;
   }
   recorder_.follow_cuda();
   const bool had = slot.writer != nullptr && slot.writer->is_live();

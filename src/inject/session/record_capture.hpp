@@ -41,6 +41,7 @@ class RecordCapture final : public Capture {
   void device_state(std::uint64_t range, record::LiveDeviceState state) override;
   void other(const trace::Event& event) override;
   bool takes_deferred(ThreadState& thread) override { return writer_of(thread.tid) != nullptr; }
+  record::SampleLane* samples() override;
   void process_exit(ThreadState& thread, std::uint64_t lost) override;
   void before_exit() noexcept override { recorder_.note_cuda(); }
   void forked() noexcept override;
@@ -48,6 +49,7 @@ class RecordCapture final : public Capture {
 
  private:
   record::ThreadWriter* writer_of(std::uint32_t tid);
+  bool open_in_child();
   void name_handles();
   record::LiveDevice* devices() noexcept;
   template <typename Use>

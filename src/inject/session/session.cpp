@@ -5,6 +5,7 @@
 
 #include "core/os/error_line.hpp"
 #include "core/os/fork_lock.hpp"
+#include "inject/session/line_samples.hpp"
 #include "inject/session/thread_state.hpp"
 
 #include <sys/syscall.h>
@@ -243,6 +244,7 @@ void Session::retire_thread(ThreadState* state) noexcept {
 }
 
 void Session::before_process_exit() noexcept {
+  stop_sampler();
   if (!active() || thread_slot().busy) return;
   const QuietSection quiet;
   lock();

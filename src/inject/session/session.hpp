@@ -95,6 +95,8 @@ class Session : public core::Immovable {
   trace::SchemaTable& schemas() noexcept { return schemas_; }
   trace::PayloadDecoder& decoder() noexcept { return decoder_; }
   const trace::PayloadNames& names() const noexcept { return names_; }
+  // Where samples go; null: nowhere.
+  record::SampleLane* samples() { return capture_ == nullptr ? nullptr : capture_->samples(); }
   // Whether a recording can take an event at its own time now.
   bool records() { return capture_ != nullptr && capture_->takes_deferred(current_thread()); }
 

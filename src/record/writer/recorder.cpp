@@ -83,7 +83,8 @@ Recorder::Recorder(core::PagePool& pool, const trace::SchemaTable& schemas,
       sites_(pool, file_, definitions_),
       blocks_(pool, file_, chunks_),
       threads_(pool, file_, chunks_, definitions_.names, entries_, stats_, blocks_),
-      deferred_(file_, definitions_, sites_, entries_, stats_, threads_) {}
+      deferred_(file_, definitions_, sites_, entries_, stats_, threads_),
+      samples_(file_, chunks_, definitions_) {}
 
 bool Recorder::open(const RecordOptions& options) {
   file_.set_options(options);
@@ -97,6 +98,7 @@ bool Recorder::create_file() {
   definitions_.forget();
   stats_.clear();
   blocks_.restart();
+  samples_.forget();
   threads_.begin_epoch();
   measure_event_cost(pool_, threads_.epoch(), file_.header());
   file_.announce();
@@ -108,6 +110,7 @@ void Recorder::close(const ThreadWriter* own) noexcept {
   note_cuda();
   threads_.stop(own);
   threads_.give_back_chunks();
+  samples_.seal();
   definitions_.chunk.seal();
   stats_.seal();
   file_.sample();
@@ -132,6 +135,7 @@ void Recorder::at_process_exit(ThreadWriter* own) noexcept {
     entries_.shorten(*own);
   }
   const bool sealed = threads_.seal_paused() && paused;
+  samples_.seal();
   definitions_.chunk.seal();
   if (sealed) stats_.seal();
   file_.sample();

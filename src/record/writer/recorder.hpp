@@ -14,6 +14,7 @@
 #include "record/thread/thread_sites.hpp"
 #include "record/thread/thread_writer.hpp"
 #include "record/writer/deferred_lane.hpp"
+#include "record/writer/sample_lane.hpp"
 #include "trace/event/event.hpp"
 
 #include <atomic>
@@ -93,6 +94,8 @@ class Recorder {
 
   // Takes events that are submitted with their times.
   DeferredLane& deferred() noexcept { return deferred_; }
+  // Takes samples of Python's stacks.
+  SampleLane& samples() noexcept { return samples_; }
 
  private:
   bool create_file();
@@ -120,6 +123,7 @@ class Recorder {
   LiveBlocks blocks_;
   ThreadList threads_;
   DeferredLane deferred_;
+  SampleLane samples_;
   ThreadWriter* current_ = nullptr;
   std::uint64_t switched_ = 0;  // ticks when the mode last changed
 };

@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""How often lines are sampled, and the environment in which Python processes begin to."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+LINES_VARIABLE = "NVSPAN_RECORD_LINES"
+"""The variable that says how often the stacks of a recorded process are sampled."""
+
+_MODULE_VARIABLE = "NVSPAN_LINES_MODULE"
+_LOWEST, _HIGHEST = 1, 10_000
+
+
+def period_of(rate: float | str) -> int | None:
+    """The ns from one sample to the next; 0: as often as a two-hundredth of a processor allows;
+    None: none are taken.
+
+    Raises:
+        ValueError: neither a number of samples a second, nor "auto", nor "off".
+        TypeError: neither a number nor a str.
+    """
+    if rate == "off" or rate is False:
+        return None
+    if rate == "auto" or rate is True:
+        return 0
+    if not isinstance(rate, (int, float, str)):
+        raise TypeError(f"lines must be a number of samples a second, not {rate!r}")
+    try:
+        number = float(rate)
+    except ValueError:
+        number = 0.0
+    if not _LOWEST <= number <= _HIGHEST:
+        raise ValueError(
+            f"lines must be {_LOWEST:,} to {_HIGHEST:,} samples a second, auto or off, not {rate!r}"
+        )
+    return int(1e9 / number)
+
+
+def extension_file() -> str | None:
+    """The file of `nvspan._lines`; None: this build has none."""
+    from importlib.util import find_spec
+
+    spec = find_spec("nvspan._lines")
+    return None if spec is None or spec.origin is None else os.path.abspath(spec.origin)
+
+
+def add_to_environment(environment: dict[str, str], rate: str) -> None:
+    """Has the Python processes of `environment` sampled, by a module that they import first."""
+    path = extension_file()
+    if path is None:
+        return
+    environment[LINES_VARIABLE] = rate
+    environment[_MODULE_VARIABLE] = path
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_startup")
+    inherited = [entry for entry in environment.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    if folder not in inherited:
+        environment["PYTHONPATH"] = os.pathsep.join([folder, *inherited])
+
+
+def start(library: str, period: int) -> str | None:
+    """Begins to sample this process. None, or why it cannot."""
+    try:
+        from nvspan import _lines
+    except ImportError:
+        return "this build of nvspan has no sampler"
+    is_first = not hasattr(_lines, "followed")
+    problem = _lines.start(library, period)
+    if problem is None and is_first:
+        os.register_at_fork(
+            before=_lines.pause,
+            after_in_parent=_lines.resume,
+            after_in_child=_lines.resume_in_child,
+        )
+        _lines.followed = True  # type: ignore[attr-defined]
+    return problem
+
+
+def stop() -> None:
+    """Ends what `start` began, if anything."""
+    module = sys.modules.get("nvspan._lines")
+    if module is not None:
+        module.stop()
+
+
+def start_as_environment_says() -> None:
+    """Begins to sample where NVSPAN_RECORD_LINES says so, and nothing has begun before.
+
+    It is called by ``import nvspan``, once NVTX finds the recorder.
+    """
+    rate = os.environ.get(LINES_VARIABLE)
+    if not rate or rate == "off" or "nvspan._lines" in sys.modules:
+        return
+    library = os.environ.get("NVTX_INJECTION64_PATH", "")
+    if os.path.basename(library) != "libnvspan_inject.so":
+        return
+    try:
+        period = period_of(rate)
+        problem = None if period is None else start(library, period)
+    except ValueError as error:
+        problem = str(error).replace("lines must", f"{LINES_VARIABLE} must")
+    if problem is not None:
+        text = f"nvspan: lines are not sampled: {problem}\n"
+        os.write(2, text.encode(errors="replace"))

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Begins to sample the lines of a Python process that `nvspan record` or a process below it starts.
+
+Python imports it before the program, as its folder is the first of PYTHONPATH; then it is out of the
+way: ``sys.path`` is without it, and the environment's own ``sitecustomize`` is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def _start() -> None:
+    """Whatever goes wrong, the program runs: why lines are missing is said once, by `nvspan`."""
+    from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    path = os.environ.get("NVSPAN_LINES_MODULE", "")
+    library = os.environ.get("NVTX_INJECTION64_PATH", "")
+    if not library or not path.endswith(EXTENSION_SUFFIXES[0]):  # another Python than nvspan's
+        return
+    name = "nvspan._lines"
+    spec = spec_from_file_location(name, path, loader=ExtensionFileLoader(name, path))
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules[name] = module
+    rate = os.environ.get("NVSPAN_RECORD_LINES", "")
+    problem = module.start(library, 0 if rate in ("", "auto") else int(1e9 / float(rate)))
+    if problem is not None:
+        text = f"nvspan: lines are not sampled: {problem}\n"
+        os.write(2, text.encode(errors="replace"))
+        return
+    os.register_at_fork(
+        before=module.pause,
+        after_in_parent=module.resume,
+        after_in_child=module.resume_in_child,
+    )
+    module.followed = True  # type: ignore[attr-defined]
+
+
+def _go_on() -> None:
+    folder = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != folder]
+    own = sys.modules.pop("sitecustomize", None)
+    try:
+        import sitecustomize  # noqa: F401
+    except ImportError as error:
+        if error.name != "sitecustomize":
+            raise
+        if own is not None:
+            sys.modules["sitecustomize"] = own
+
+
+try:
+    _start()
+except Exception as error:
+    os.write(2, f"nvspan: lines are not sampled: {error}\n".encode(errors="replace"))
+_go_on()

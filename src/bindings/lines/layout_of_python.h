@@ -1,0 +1,17 @@
+/* SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+ * SPDX-License-Identifier: Apache-2.0 */
+
+#pragma once
+
+#include "lines/layout.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Null, or why this interpreter cannot be read. */
+const char *nvspan_layout_of_python(nvspan_layout *layout);
+
+#ifdef __cplusplus
+}
+#endif

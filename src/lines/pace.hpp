@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace nvspan::lines {
+
+// How often the sampler looks: as often as is wanted at first, so that a short run has an answer,
+// then so that its thread takes a two-hundredth of a processor.
+class Pace {
+ public:
+  static constexpr std::int64_t shortest = 1'000'000;   // ns from a look to the next
+  static constexpr std::int64_t longest = 50'000'000;
+  static constexpr std::int64_t share = 200;            // of the time, one part
+  static constexpr std::uint64_t first_looks = 2000;    // which need not keep to it
+
+  // `fixed`: 0, or the period that the user chose, which is kept.
+  explicit Pace(std::int64_t fixed) : fixed_(fixed), period_(fixed != 0 ? fixed : shortest) {}
+
+  std::int64_t period() const noexcept { return period_; }
+
+  // Of a forked child: what its parent had reached.
+  void go_on_from(const Pace& parent) noexcept {
+    if (parent.looks_ < first_looks || fixed_ != 0) return;
+    looks_ = first_looks;
+    period_ = parent.period_;
+    cost_ = parent.cost_;
+  }
+
+  // After a look; `cpu` is what the sampler's thread has run so far. True: the period is another.
+  bool look_done(std::int64_t cpu) noexcept {
+    constexpr std::uint64_t together = 64;
+    if (++looks_ % together != 0) return false;
+    const std::int64_t cost = (cpu - cpu_before_) / static_cast<std::int64_t>(together);
+    cpu_before_ = cpu;
+    cost_ = cost_ == 0 ? cost : (3 * cost_ + cost) / 4;
+    if (fixed_ != 0 || looks_ < first_looks) return false;
+    const std::int64_t wanted = std::clamp(cost_ * share, shortest, longest);
+    constexpr std::int64_t noise = 8;  // an eighth
+    if (std::max(wanted, period_) - std::min(wanted, period_) <= period_ / noise) return false;
+    period_ = wanted;
+    return true;
+  }
+
+ private:
+  std::int64_t fixed_;
+  std::int64_t period_;
+  std::uint64_t looks_ = 0;
+  std::int64_t cpu_before_ = 0;
+  std::int64_t cost_ = 0;  // ns of a look
+};
+
+}  // namespace nvspan::lines

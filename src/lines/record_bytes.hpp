@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "record/file/sample_format.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace nvspan::lines {
+
+// What a chunk said of a thread last.
+struct Said {
+  std::uint64_t chunk = 0;  // in which chunk; another one's counts for nothing
+  std::uint32_t stack = 0;
+  record::SampleState state = record::SampleState::waiting;
+};
+
+// One sample of a thread.
+struct Sample {
+  std::uint64_t ticks;
+  std::uint32_t thread;
+  std::uint32_t stack;
+  record::SampleState state;
+  unsigned part;             // of the time since the last look, in 255ths, that it ran
+  std::uint64_t still_looks;  // at which it had not moved
+  std::uint64_t still_ticks;  // when the last of them was
+};
+
+// Writes samples as the bytes of sample_format.hpp.
+class RecordBytes {
+ public:
+  static constexpr std::size_t most_of_sample = 48;
+  static constexpr std::size_t most_of_note = 96;
+
+  // The records of one look; `chunk` is the number of the chunk that they go to, and `ticks` what
+  // the first one's time counts from.
+  void begin(std::uint64_t chunk, std::uint64_t ticks, bool is_new) noexcept;
+  void sample(const Sample& sample, Said& said);
+  void note(std::uint64_t ticks, record::SampleNote kind, const std::uint64_t* numbers,
+            std::size_t count);
+  const std::string& bytes() const noexcept { return bytes_; }
+  // Ticks of the last record, rounded as a reader has them.
+  std::uint64_t ticks() const noexcept { return base_ + (units_ << record::sample_time_shift); }
+
+ private:
+  void number(std::uint64_t value);
+  void head(std::uint64_t ticks, std::uint32_t thread, bool same);
+
+  std::string bytes_;
+  std::uint64_t chunk_ = 0;
+  std::uint64_t base_ = 0;   // ticks
+  std::uint64_t units_ = 0;  // since then, of the last record
+  std::uint32_t thread_ = no_thread;
+  static constexpr std::uint32_t no_thread = ~std::uint32_t{0};
+};
+
+}  // namespace nvspan::lines

@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lines/sampler.hpp"
+
+#include "record/file/ticks.hpp"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace nvspan::lines {
+namespace {
+
+using record::SampleNote;
+using record::SampleState;
+
+constexpr std::int64_t second = 1'000'000'000;
+
+std::int64_t clock_ns(clockid_t clock) noexcept {
+  timespec time = {};
+  return ::clock_gettime(clock, &time) != 0 ? -1 : time.tv_sec * second + time.tv_nsec;
+}
+
+// By the thread's number: pthread_getcpuclockid() would look into a thread that may have ended.
+clockid_t cpu_clock_of(pid_t tid) noexcept {
+  constexpr unsigned of_thread = 6;
+  return static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | of_thread);
+}
+
+// Linux 6.12 and later give a thread an earlier turn for a shorter slice, without a privilege: a
+// sampler that shares a processor with the program otherwise runs when the program waits, and sees
+// waits alone.
+void ask_for_short_slices() noexcept {
+  struct {
+    std::uint32_t size, policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime, deadline, period;
+  } attributes = {};
+  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
+  attributes.size = sizeof attributes;
+  attributes.runtime = 100'000;  // ns
+  ::syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+}  // namespace
+
+Sampler::Sampler(const Interpreter& interpreter, SampleSink& sink, std::int64_t period)
+    : interpreter_(interpreter),
+      sink_(sink),
+      list_(copier_, interpreter_.layout),
+      walk_(copier_, interpreter_.layout),
+      names_(copier_, interpreter_),
+      pace_(period) {}
+
+const char* Sampler::prepare(std::uint64_t ident) {
+  if (!copier_.open()) return "the system does not let it copy its own memory";
+  return list_.can_tell_threads(ident) ? nullptr : "the threads' numbers cannot be read";
+}
+
+bool Sampler::look_at_own(std::uint64_t ident, std::vector<SeenFrame>& frames) {
+  const auto tid = static_cast<pid_t>(::syscall(SYS_gettid));
+  std::vector<PythonThread*> threads;
+  if (!list_.read(threads)) return false;
+  for (PythonThread* const thread : threads) {
+    if (thread->tid != tid || thread->ident != ident) continue;
+    names_.forget_freed(*thread);
+    if (walk_.walk(*thread) != StackWalk::Result::whole || !names_.name(*thread, walk_)) continue;
+    frames.clear();
+    for (auto named = thread->frames.rbegin(); named != thread->frames.rend(); ++named) {
+      names_.describe(named->frame, frames);
+    }
+    return true;
+  }
+  return false;
+}
+
+bool Sampler::start() noexcept {
+  stopping_.store(0);
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of the program runs on its thread
+  running_ = ::pthread_create(&thread_, nullptr, run, this) == 0;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return running_;
+}
+
+bool Sampler::stop(std::int64_t longest) noexcept {
+  if (!running_) return true;
+  stopping_.store(1);
+  ::syscall(SYS_futex, &stopping_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  timespec until = {};
+  ::clock_gettime(CLOCK_REALTIME, &until);
+  const std::int64_t at = until.tv_nsec + longest;
+  until.tv_sec += at / second;
+  until.tv_nsec = at % second;
+  running_ = ::pthread_timedjoin_np(thread_, nullptr, &until) != 0;
+  return !running_;
+}
+
+void* Sampler::run(void* self) noexcept {
+  ::prctl(PR_SET_NAME, "nvspan-lines");
+  ::prctl(PR_SET_TIMERSLACK, 1000UL);
+  ask_for_short_slices();
+  try {
+    static_cast<Sampler*>(self)->sample_until_stopped();
+  } catch (...) {
+    return nullptr;  // no memory: what has been written stays
+  }
+  return nullptr;
+}
+
+// False: it was stopped.
+bool Sampler::wait_until(std::int64_t when) noexcept {
+  const timespec time = {when / second, when % second};
+  if (stopping_.load() == 0) {
+    ::syscall(SYS_futex, &stopping_, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 0, &time, nullptr,
+              FUTEX_BITSET_MATCH_ANY);
+  }
+  return stopping_.load() == 0;
+}
+
+void Sampler::sample_until_stopped() {
+  std::int64_t due = clock_ns(CLOCK_MONOTONIC);
+  std::uint64_t random = static_cast<std::uint64_t>(due) | 1;
+  bool goes_on = true;
+  while (goes_on) {
+    const std::int64_t period = pace_.period();
+    due += period;
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    // At no fixed distance, which a periodic program could keep step with.
+    const auto jitter = static_cast<std::int64_t>(random % static_cast<std::uint64_t>(period));
+    goes_on = wait_until(due + jitter - period / 2);
+    look();
+    if (look_began_ > due + period) due = look_began_;  // late: what was missed is not caught up
+    const std::int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    counts_.cpu_us = static_cast<std::uint64_t>(cpu / 1000);
+    if (pace_.look_done(cpu)) new_period_ = true;
+  }
+  counts_said_ = 0;
+  taken_.clear();
+  write();
+}
+
+void Sampler::look() {
+  look_began_ = clock_ns(CLOCK_MONOTONIC);
+  ++counts_.looks;
+  taken_.clear();
+  bool whole = false;
+  for (int attempt = 0; attempt < 3 && !whole; ++attempt) whole = list_.read(threads_);
+  ended_.clear();
+  if (whole) {
+    list_.take_ended(ended_);
+  } else {
+    ++counts_.unlisted;
+  }
+  for (PythonThread* const thread : threads_) look_at(*thread);
+  write();
+}
+
+void Sampler::look_at(PythonThread& thread) {
+  const clockid_t clock = cpu_clock_of(thread.tid);
+  const std::int64_t cpu = clock_ns(clock);
+  const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
+  if (cpu < 0) {  // the system's thread has ended
+    thread.id = PythonThread::no_id;
+    return;
+  }
+  const std::int64_t ran = thread.cpu < 0 ? 0 : cpu - thread.cpu;
+  const std::int64_t span = thread.last != 0 ? now - thread.last : pace_.period();
+  std::uint64_t ticks = record::ticks_now();
+  SampleState state = thread.now;
+  if (thread.valid && thread.cpu == cpu) {  // it has not run, so nothing moved
+    if (state == SampleState::running) state = state_of(thread.tid);
+    ++counts_.samples;
+    thread.last = now;
+    if (state == thread.now && thread.said.chunk == chunk_) {
+      ++thread.still_looks;
+      thread.still_ticks = ticks;
+      return;
+    }
+  } else {
+    if (!read_stack(thread, ticks)) return;
+    // Blocked before, and hardly ran: blocked again, as in a wait with a time-out. Else the kernel
+    // is asked, which costs more than all the rest.
+    constexpr std::int64_t hardly = 100'000;  // ns
+    if (clock_ns(clock) > cpu) {
+      state = SampleState::running;
+    } else if (state != SampleState::waiting || ran >= hardly || thread.last == 0) {
+      state = state_of(thread.tid);
+    }
+    ++counts_.samples;
+    thread.last = now;
+  }
+  thread.cpu = cpu;
+  if (thread.cut) ++counts_.cut;
+  take(thread, ticks, state, ran, span);
+}
+
+bool Sampler::read_stack(PythonThread& thread, std::uint64_t& ticks) {
+  names_.forget_freed(thread);
+  const StackWalk::Result result = walk_.walk(thread);
+  ticks = walk_.ticks();
+  thread.valid = result == StackWalk::Result::whole;
+  if (result == StackWalk::Result::empty) {
+    thread.last = 0;
+    return false;
+  }
+  if (!thread.valid) {
+    ++counts_.torn;
+    return false;
+  }
+  if (names_.name(thread, walk_) && !names_.is_doubtful(thread)) return true;
+  thread.valid = false;
+  thread.frames.clear();
+  ++counts_.unnamed;
+  return false;
+}
+
+void Sampler::take(PythonThread& thread, std::uint64_t ticks, SampleState state, std::int64_t ran,
+                   std::int64_t span) {
+  constexpr std::int64_t all = 255;
+  if (thread.number == 0) {
+    thread.number = next_thread_++;
+    new_threads_.push_back({thread.number, static_cast<std::uint32_t>(thread.tid), ticks});
+  }
+  const std::int64_t part = span <= 0 ? 0 : std::clamp((ran * all + span / 2) / span, std::int64_t{0}, all);
+  taken_.push_back(Taken{&thread, Sample{ticks, thread.number, thread.stack, state,
+                                         static_cast<unsigned>(part), thread.still_looks,
+                                         thread.still_ticks}});
+  thread.now = state;
+}
+
+// Also of a thread that waits for a processor.
+SampleState Sampler::state_of(pid_t tid) noexcept {
+  char path[64];
+  char text[128];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", static_cast<int>(tid));
+  const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return SampleState::waiting;
+  const ssize_t size = ::pread(fd, text, sizeof text - 1, 0);
+  ::close(fd);
+  if (size <= 0) return SampleState::waiting;
+  text[size] = '\0';
+  const char* const name_end = std::strrchr(text, ')');
+  const bool runs = name_end != nullptr && name_end[1] != '\0' && name_end[2] == 'R';
+  return runs ? SampleState::ready : SampleState::waiting;
+}
+
+void Sampler::write_notes(bool is_new) {
+  const std::uint64_t ticks = record::ticks_now();
+  for (const std::uint32_t number : ended_) {
+    const std::uint64_t ended = number;
+    records_.note(ticks, SampleNote::ended, &ended, 1);
+  }
+  if (is_new || new_period_) {
+    const auto period = static_cast<std::uint64_t>(pace_.period() / 1000);
+    records_.note(ticks, SampleNote::period, &period, 1);
+    new_period_ = false;
+  }
+  if (is_new || look_began_ - counts_said_ >= second) {
+    std::uint64_t numbers[record::sample_counts];
+    std::memcpy(numbers, &counts_, sizeof counts_);
+    records_.note(ticks, SampleNote::counts, numbers, record::sample_counts);
+    counts_said_ = look_began_;
+  }
+}
+
+void Sampler::write() {
+  const bool says_counts = look_began_ - counts_said_ >= second;
+  if (taken_.empty() && ended_.empty() && !new_period_ && !says_counts) return;
+  const std::size_t most = taken_.size() * RecordBytes::most_of_sample +
+                           (ended_.size() + 2) * RecordBytes::most_of_note;
+  const SampleSink::Place place = sink_.open(names_.added(), new_threads_, most);
+  if (!place.taken) return;
+  names_.added().clear();
+  new_threads_.clear();
+  if (place.is_new) ++chunk_;
+  records_.begin(chunk_, place.base_ticks, place.is_new);
+  if (place.is_new) write_notes(true);
+  for (const Taken& taken : taken_) {
+    records_.sample(taken.sample, taken.thread->said);
+    taken.thread->still_looks = 0;
+  }
+  if (!place.is_new) write_notes(false);
+  sink_.close(records_.bytes(), static_cast<std::uint32_t>(taken_.size()));
+}
+
+}  // namespace nvspan::lines

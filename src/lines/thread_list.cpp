@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lines/thread_list.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace nvspan::lines {
+namespace {
+
+constexpr std::size_t pointer = sizeof(Address);
+constexpr std::size_t most_interpreters = 64;
+constexpr int most_threads = 65536;
+
+iovec range(Address address, std::size_t bytes) { return {reinterpret_cast<void*>(address), bytes}; }
+
+Address moved(Address address, std::int32_t offset) {
+  return address + static_cast<Address>(static_cast<std::int64_t>(offset));
+}
+
+}  // namespace
+
+ThreadList::ThreadList(Copier& copier, const nvspan_layout& layout)
+    : copier_(copier),
+      layout_(layout),
+      state_bytes_(pointer + static_cast<std::size_t>(std::max(
+                                 {layout.thread_id, layout.thread_ident, layout.thread_native_id,
+                                  layout.thread_next, layout.thread_prev,
+                                  layout.thread_interpreter}))) {}
+
+bool ThreadList::can_tell_threads(std::uint64_t ident) {
+  if (layout_.thread_native_id >= 0) return true;
+  constexpr std::int32_t most = 2048;
+  const auto own = static_cast<std::int32_t>(::syscall(SYS_gettid));
+  for (std::int32_t offset = 0; offset < most; offset += 4) {
+    std::int32_t value = 0;
+    if (!copier_.read(moved(ident, offset), &value, sizeof value) || value != own) continue;
+    tid_offset_ = offset;
+    return true;
+  }
+  return false;
+}
+
+// One copy has all that was there at the last look.
+void ThreadList::copy_known() {
+  ranges_.clear();
+  offsets_.clear();
+  ranges_.push_back(range(layout_.first_interpreter, pointer));
+  std::size_t bytes = pointer;
+  for (const Address interpreter : interpreters_) {
+    ranges_.push_back(range(moved(interpreter, layout_.interpreter_next), pointer));
+    ranges_.push_back(range(moved(interpreter, layout_.interpreter_threads), pointer));
+    bytes += 2 * pointer;
+  }
+  for (const auto& known : threads_) {
+    if (bytes + state_bytes_ > Copier::most_bytes) break;
+    ranges_.push_back(range(known.first, state_bytes_));
+    offsets_[known.first] = bytes;
+    bytes += state_bytes_;
+  }
+  const std::size_t got = copier_.copy(ranges_.data(), ranges_.size());
+  copy_.assign(copier_.bytes(), copier_.bytes() + got);
+}
+
+const char* ThreadList::state_at(Address address) {
+  const auto found = offsets_.find(address);
+  if (found != offsets_.end() && found->second + state_bytes_ <= copy_.size()) {
+    return copy_.data() + found->second;
+  }
+  one_.resize(state_bytes_);
+  return copier_.read(address, one_.data(), one_.size()) ? one_.data() : nullptr;
+}
+
+bool ThreadList::next_interpreter(std::size_t number, Address interpreter, Address& next,
+                                  Address& first) {
+  const std::size_t at = pointer + 2 * pointer * number;
+  if (number < interpreters_.size() && interpreters_[number] == interpreter &&
+      copy_.size() >= at + 2 * pointer) {
+    std::memcpy(&next, copy_.data() + at, pointer);
+    std::memcpy(&first, copy_.data() + at + pointer, pointer);
+    return true;
+  }
+  return copier_.read(moved(interpreter, layout_.interpreter_next), &next, pointer) &&
+         copier_.read(moved(interpreter, layout_.interpreter_threads), &first, pointer);
+}
+
+bool ThreadList::read(std::vector<PythonThread*>& found) {
+  found.clear();
+  ++look_;
+  copy_known();
+  if (copy_.size() < pointer) return false;
+  auto interpreter = value_at<Address>(copy_.data(), 0);
+  std::vector<Address> interpreters;
+  bool whole = true;
+  while (is_plausible(interpreter) && interpreters.size() < most_interpreters) {
+    Address next = 0;
+    Address first = 0;
+    if (!next_interpreter(interpreters.size(), interpreter, next, first)) return false;
+    interpreters.push_back(interpreter);
+    whole = read_threads(interpreter, first, found) && whole;
+    interpreter = next;
+  }
+  interpreters_.swap(interpreters);
+  return whole;
+}
+
+bool ThreadList::read_threads(Address interpreter, Address first,
+                              std::vector<PythonThread*>& found) {
+  Address before = 0;
+  int count = 0;
+  for (Address at = first; at != 0 && count < most_threads; ++count) {
+    const char* const state = is_plausible(at) ? state_at(at) : nullptr;
+    if (state == nullptr || value_at<Address>(state, layout_.thread_interpreter) != interpreter ||
+        value_at<Address>(state, layout_.thread_prev) != before) {
+      return false;
+    }
+    const auto id = value_at<std::uint64_t>(state, layout_.thread_id);
+    const auto ident = value_at<std::uint64_t>(state, layout_.thread_ident);
+    const auto next = value_at<Address>(state, layout_.thread_next);
+    PythonThread& thread = threads_[at];
+    if (thread.id != id || thread.ident != ident) adopt(thread, at, id, ident, state);
+    if (thread.tid > 0) {
+      thread.seen = look_;
+      found.push_back(&thread);
+    }
+    before = at;
+    at = next;
+  }
+  return true;
+}
+
+void ThreadList::take_ended(std::vector<std::uint32_t>& numbers) {
+  numbers.swap(ended_);
+  ended_.clear();
+  for (auto thread = threads_.begin(); thread != threads_.end();) {
+    if (thread->second.seen == look_ || thread->second.id == PythonThread::no_id) {
+      ++thread;
+      continue;
+    }
+    if (thread->second.number != 0) numbers.push_back(thread->second.number);
+    thread = threads_.erase(thread);
+  }
+}
+
+// Not bound to its thread of the operating system yet: it is looked at again.
+void ThreadList::adopt(PythonThread& thread, Address address, std::uint64_t id,
+                       std::uint64_t ident, const char* state) {
+  if (thread.number != 0) ended_.push_back(thread.number);
+  thread = PythonThread{};
+  thread.state = address;
+  thread.id = id;
+  thread.ident = ident;
+  if (layout_.thread_native_id >= 0) {
+    thread.tid = static_cast<pid_t>(value_at<std::uint64_t>(state, layout_.thread_native_id));
+  } else if (tid_offset_ >= 0 && is_plausible(ident)) {
+    std::int32_t tid = 0;
+    if (copier_.read(moved(ident, tid_offset_), &tid, sizeof tid)) thread.tid = tid;
+  }
+  if (thread.tid <= 0) thread.id = PythonThread::no_id;
+}
+
+}  // namespace nvspan::lines

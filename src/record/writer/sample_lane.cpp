@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/writer/sample_lane.hpp"
+
+#include "record/chunks/chunk_header.hpp"
+#include "record/file/fault_guard.hpp"
+
+#include <atomic>
+#include <cstring>
+
+namespace nvspan::record {
+namespace {
+
+constexpr std::uint32_t first_chunk_bytes = 4 * 1024;
+
+}  // namespace
+
+bool SampleLane::define(CodeDefinition code, std::string_view file, std::string_view function) {
+  code.file = definitions_.names.string(file).id;
+  code.function = definitions_.names.string(function).id;
+  return code.file != no_string && code.function != no_string &&
+         definitions_.chunk.add(DefinitionType::code, code);
+}
+
+bool SampleLane::define(const FrameDefinition& frame) {
+  return definitions_.chunk.add(DefinitionType::frame, frame);
+}
+
+bool SampleLane::define(const StackDefinition& stack) {
+  return definitions_.chunk.add(DefinitionType::stack, stack);
+}
+
+bool SampleLane::define(const SampledThreadDefinition& thread) {
+  return definitions_.chunk.add(DefinitionType::sampled_thread, thread);
+}
+
+bool SampleLane::take_chunk(std::size_t bytes) {
+  if (!file_.takes_more()) return false;
+  const std::size_t needed = sizeof(ChunkHeader) + bytes + word;  // which stays zero
+  const ChunkPool::Place place = chunks_.take(needed, chunk_, usual_);
+  if (place.chunk == nullptr) return false;
+  const ChunkKey key{ChunkType::samples, 0, 0, ++number_, samples_};
+  chunks_.start(place.chunk, key, place.bytes, place.sequence);
+  if (chunk_ != nullptr && chunk_ != place.chunk) {
+    seal(false);
+    if (file_.mode() == RecordMode::ring) chunks_.queue(chunk_);
+  }
+  chunk_ = place.chunk;
+  before_ = samples_;
+  next_ = reinterpret_cast<char*>(chunk_) + sizeof(ChunkHeader);
+  end_ = reinterpret_cast<char*>(chunk_) + place.bytes;
+  file_.sample();
+  return true;
+}
+
+SampleLane::Room SampleLane::make_room(std::size_t bytes) {
+  Room room;
+  guard_faults();
+  if (file_.is_cut()) return room;
+  room.is_new = chunk_ == nullptr || next_ + bytes + word > end_;
+  room.found = !room.is_new || take_chunk(bytes);
+  if (room.found) room.base_ticks = chunk_->base_ticks;
+  return room;
+}
+
+void SampleLane::append(std::string_view records, std::uint32_t samples) noexcept {
+  if (records.empty()) return;
+  if (chunk_->used != 0) chunks_.unseal(chunk_);
+  std::memcpy(next_ + 1, records.data() + 1, records.size() - 1);
+  reinterpret_cast<std::atomic<char>*>(next_)->store(records[0], std::memory_order_release);
+  next_ += records.size();
+  samples_ += samples;
+}
+
+void SampleLane::seal(bool last) noexcept {
+  if (chunk_ == nullptr || file_.is_cut()) return;
+  const auto used = static_cast<std::size_t>(next_ - reinterpret_cast<char*>(chunk_));
+  const std::size_t whole_words = (used + word - 1) / word * word;
+  seal_chunk(chunk_, reinterpret_cast<char*>(chunk_) + whole_words, samples_ - before_, last);
+}
+
+void SampleLane::forget() noexcept {
+  chunk_ = nullptr;
+  next_ = end_ = nullptr;
+  usual_ = first_chunk_bytes;
+  number_ = samples_ = before_ = 0;
+}
+
+}  // namespace nvspan::record
