@@ -86,7 +86,7 @@ bool Sampler::look_at_own(std::uint64_t ident, std::vector<SeenFrame>& frames) {
 }
 
 bool Sampler::start() noexcept {
-  stopping_.store(0);
+  ending_.store(Ending::none);
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -96,10 +96,14 @@ bool Sampler::start() noexcept {
   return running_;
 }
 
+void Sampler::end(Ending how) noexcept {
+  ending_.store(how);
+  ::syscall(SYS_futex, &ending_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
 bool Sampler::stop(std::int64_t longest) noexcept {
   if (!running_) return true;
-  stopping_.store(1);
-  ::syscall(SYS_futex, &stopping_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  end(Ending::after_a_look);
   timespec until = {};
   ::clock_gettime(CLOCK_REALTIME, &until);
   const std::int64_t at = until.tv_nsec + longest;
@@ -124,11 +128,11 @@ void* Sampler::run(void* self) noexcept {
 // False: it was stopped.
 bool Sampler::wait_until(std::int64_t when) noexcept {
   const timespec time = {when / second, when % second};
-  if (stopping_.load() == 0) {
-    ::syscall(SYS_futex, &stopping_, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 0, &time, nullptr,
+  if (ending_.load() == Ending::none) {
+    ::syscall(SYS_futex, &ending_, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 0, &time, nullptr,
               FUTEX_BITSET_MATCH_ANY);
   }
-  return stopping_.load() == 0;
+  return ending_.load() == Ending::none;
 }
 
 void Sampler::sample_until_stopped() {
@@ -260,6 +264,11 @@ SampleState Sampler::state_of(pid_t tid) noexcept {
   return runs ? SampleState::ready : SampleState::waiting;
 }
 
+// A short run, whose end the sampler may not see, has some too.
+std::int64_t Sampler::counts_period() const noexcept {
+  return counts_.looks < Pace::first_looks ? second / 10 : second;
+}
+
 void Sampler::write_notes(bool is_new) {
   const std::uint64_t ticks = record::ticks_now();
   for (const std::uint32_t number : ended_) {
@@ -271,7 +280,7 @@ void Sampler::write_notes(bool is_new) {
     records_.note(ticks, SampleNote::period, &period, 1);
     new_period_ = false;
   }
-  if (is_new || look_began_ - counts_said_ >= second) {
+  if (is_new || look_began_ - counts_said_ >= counts_period()) {
     std::uint64_t numbers[record::sample_counts];
     std::memcpy(numbers, &counts_, sizeof counts_);
     records_.note(ticks, SampleNote::counts, numbers, record::sample_counts);
@@ -280,12 +289,13 @@ void Sampler::write_notes(bool is_new) {
 }
 
 void Sampler::write() {
-  const bool says_counts = look_began_ - counts_said_ >= second;
+  const bool says_counts = look_began_ - counts_said_ >= counts_period();
   if (taken_.empty() && ended_.empty() && !new_period_ && !says_counts) return;
   const std::size_t most = taken_.size() * RecordBytes::most_of_sample +
                            (ended_.size() + 2) * RecordBytes::most_of_note;
   const SampleSink::Place place = sink_.open(names_.added(), new_threads_, most);
   if (!place.taken) return;
+  if (ending_.load() == Ending::at_once) return sink_.close({}, 0);
   names_.added().clear();
   new_threads_.clear();
   if (place.is_new) ++chunk_;

@@ -37,6 +37,8 @@ class Sampler : public core::Immovable {
   bool start() noexcept;
   // Waits for its thread, at most so long in ns. False: it still runs.
   bool stop(std::int64_t longest) noexcept;
+  // Its thread writes nothing more, and is not waited for: it may run until the process has ended.
+  void abandon() noexcept { end(Ending::at_once); }
   bool is_running() const noexcept { return running_; }
 
   // In a forked child, before anything else: what it has is its parent's.
@@ -45,7 +47,9 @@ class Sampler : public core::Immovable {
   void go_on_from(const Pace& parent) noexcept { pace_.go_on_from(parent); }
 
  private:
+  enum class Ending : std::uint32_t { none, after_a_look, at_once };
   static void* run(void* self) noexcept;
+  void end(Ending how) noexcept;
   void sample_until_stopped();
   bool wait_until(std::int64_t when) noexcept;
   void look();
@@ -55,6 +59,7 @@ class Sampler : public core::Immovable {
             std::int64_t span);
   record::SampleState state_of(pid_t tid) noexcept;
   void write();
+  std::int64_t counts_period() const noexcept;
   void write_notes(bool is_new);
 
   struct Taken {
@@ -84,7 +89,7 @@ class Sampler : public core::Immovable {
 
   pthread_t thread_ = {};
   bool running_ = false;
-  std::atomic<std::uint32_t> stopping_{0};
+  std::atomic<Ending> ending_{Ending::none};
 };
 
 }  // namespace nvspan::lines

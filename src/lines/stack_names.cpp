@@ -108,8 +108,10 @@ std::uint32_t StackNames::frame(KnownCode& known, std::int32_t unit) {
   const auto cached = known.frames.find(unit);
   if (cached != known.frames.end()) return cached->second;
   const bool has_columns = interpreter_.layout.instruction_index == 0;
-  const Position at =
-      find_position(known.code.lines, known.code.header.first_line, unit, has_columns);
+  Position at = find_position(known.code.lines, known.code.header.first_line, unit, has_columns);
+  if (at.line == 0) {  // of the interpreter's own doing, as when it leaves a generator
+    at.line = at.end_line = static_cast<std::uint32_t>(std::max(known.code.header.first_line, 0));
+  }
   const auto [found, is_new] =
       frames_.emplace(FrameKey{known.number, at}, static_cast<std::uint32_t>(frames_.size() + 1));
   if (is_new) {

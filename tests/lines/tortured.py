@@ -202,11 +202,16 @@ def forking():
         time.sleep(0.05)
 
 
+# Daemon threads run on while the process ends. Where that takes them longer than 5 ms, CPython 3.10
+# itself crashes, sampled or not.
 CHILD = """import os, sys, threading, time
+ends = []
 def spin():
-    while True: sum(i for i in range(99))
-for _ in range(3): threading.Thread(target=spin, daemon=True).start()
+    while not ends: sum(i for i in range(99))
+threads = [threading.Thread(target=spin, daemon=sys.version_info >= (3, 11)) for _ in range(3)]
+for thread in threads: thread.start()
 time.sleep(0.05)
+if sys.version_info < (3, 11): ends.append(1)
 """
 ENDS = (
     "pass",

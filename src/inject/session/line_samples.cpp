@@ -144,6 +144,10 @@ void resume_sampler(bool in_child) noexcept {
   sampler->start();
 }
 
+void abandon_sampler() noexcept {
+  if (started.has_value()) started->sampler->abandon();
+}
+
 void stop_sampler() noexcept {
   // A child of a fork that Python does not know of has no sampler's thread.
   if (!started.has_value() || started->pid != ::getpid()) return;

@@ -27,5 +27,7 @@ const char* start_sampler(const lines::Interpreter& interpreter, std::int64_t pe
 void pause_sampler() noexcept;
 void resume_sampler(bool in_child) noexcept;
 void stop_sampler() noexcept;
+// The process ends: a daemon thread of Python may not survive that it takes longer.
+void abandon_sampler() noexcept;
 
 }  // namespace nvspan::inject

@@ -244,7 +244,7 @@ void Session::retire_thread(ThreadState* state) noexcept {
 }
 
 void Session::before_process_exit() noexcept {
-  stop_sampler();
+  abandon_sampler();
   if (!active() || thread_slot().busy) return;
   const QuietSection quiet;
   lock();
