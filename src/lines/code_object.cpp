@@ -68,8 +68,8 @@ std::uint32_t point_at(const char* data, std::int64_t index, unsigned width) {
 }
 
 // Of the code's own texts all are compact strings, which end with a zero.
-bool read_text(Copier& copier, const nvspan_layout& layout, Address address, std::string& text,
-               RawText& raw) {
+bool read_text(MemoryCopier& copier, const nvspan_layout& layout, Address address,
+               std::string& text, RawText& raw) {
   constexpr std::size_t usual = 256;
   std::string object(static_cast<std::size_t>(layout.string_data) + usual, '\0');
   // The end of a page may follow a short one.
@@ -112,7 +112,7 @@ bool read_text(Copier& copier, const nvspan_layout& layout, Address address, std
 }
 
 // -1: there are none.
-std::int64_t size_of_bytes(Copier& copier, const nvspan_layout& layout, Address address) {
+std::int64_t size_of_bytes(MemoryCopier& copier, const nvspan_layout& layout, Address address) {
   char object[32];
   if (!copier.read(address, object, static_cast<std::size_t>(layout.object_size) + 8)) return -1;
   if (!has_references(layout, object) ||
@@ -122,7 +122,8 @@ std::int64_t size_of_bytes(Copier& copier, const nvspan_layout& layout, Address 
   return value_at<std::int64_t>(object, layout.object_size);
 }
 
-bool read_table(Copier& copier, const nvspan_layout& layout, Address address, std::string& table) {
+bool read_table(MemoryCopier& copier, const nvspan_layout& layout, Address address,
+                std::string& table) {
   const std::int64_t size = size_of_bytes(copier, layout, address);
   if (size < 0 || size > longest_table) return false;
   table.resize(static_cast<std::size_t>(size));
@@ -130,7 +131,7 @@ bool read_table(Copier& copier, const nvspan_layout& layout, Address address, st
          copier.read(address + static_cast<Address>(layout.bytes_data), table.data(), table.size());
 }
 
-bool read_once(Copier& copier, const nvspan_layout& layout, Address address, Code& code) {
+bool read_once(MemoryCopier& copier, const nvspan_layout& layout, Address address, Code& code) {
   std::string object(static_cast<std::size_t>(layout.code_size), '\0');
   CodeHeader& header = code.header;
   if (!copier.read(address, object.data(), object.size()) ||
@@ -174,7 +175,7 @@ bool CodeHeader::operator==(const CodeHeader& other) const noexcept {
          first_line == other.first_line && flags == other.flags && version == other.version;
 }
 
-bool read_code(Copier& copier, const nvspan_layout& layout, Address address, Code& code) {
+bool read_code(MemoryCopier& copier, const nvspan_layout& layout, Address address, Code& code) {
   Code again;
   return read_once(copier, layout, address, code) && read_once(copier, layout, address, again) &&
          code.header == again.header && code.file == again.file && code.name == again.name &&

@@ -48,7 +48,7 @@ struct Code {
 };
 
 // Reads the code object at `address`, twice: what is freed or changes meanwhile is not the same.
-bool read_code(Copier& copier, const nvspan_layout& layout, Address address, Code& code);
+bool read_code(MemoryCopier& copier, const nvspan_layout& layout, Address address, Code& code);
 
 // Where memory is compared, as nobody tells of freed objects: whether what `code` was read from is
 // as it was. compared_ranges() are what to copy, and is_unchanged() looks at the copy.

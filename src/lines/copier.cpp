@@ -20,14 +20,14 @@ constexpr unsigned close_on_exec = 1;      // MFD_CLOEXEC
 
 char* map(int fd) noexcept {
   const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-  void* memory = ::mmap(nullptr, Copier::most_bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+  void* memory = ::mmap(nullptr, MemoryCopier::most_bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
 }
 
 // Writing beyond a limit of the size of files would send a signal.
 bool may_write_files() noexcept {
   rlimit limit = {};
-  return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= Copier::most_bytes;
+  return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= MemoryCopier::most_bytes;
 }
 
 // By number: a sanitizer's own function would check the ranges itself.
@@ -37,14 +37,14 @@ ssize_t write_ranges(int fd, const iovec* ranges, std::size_t count, std::size_t
 
 }  // namespace
 
-bool Copier::open() noexcept {
+bool MemoryCopier::open() noexcept {
   for (int method = 0; method < methods; ++method) {
     if (open(static_cast<Method>(method))) return true;
   }
   return false;
 }
 
-bool Copier::open(Method method) noexcept {
+bool MemoryCopier::open(Method method) noexcept {
   method_ = method;
   if (prepare()) {
     const std::uint64_t probe = 0x1122334455667788;
@@ -59,7 +59,7 @@ bool Copier::open(Method method) noexcept {
   return false;
 }
 
-bool Copier::prepare() noexcept {
+bool MemoryCopier::prepare() noexcept {
   int ends[2] = {-1, -1};
   switch (method_) {
     case Method::memory_file:
@@ -86,7 +86,7 @@ bool Copier::prepare() noexcept {
   return true;
 }
 
-void Copier::close() noexcept {
+void MemoryCopier::close() noexcept {
   if (buffer_ != nullptr) ::munmap(buffer_, most_bytes);
   buffer_ = nullptr;
   if (fd_ >= 0) ::close(fd_);
@@ -95,22 +95,24 @@ void Copier::close() noexcept {
 }
 
 // The mapping is not in the child.
-void Copier::forget() noexcept {
+void MemoryCopier::forget() noexcept {
   buffer_ = nullptr;
   close();
 }
 
-ssize_t Copier::copy_through_pipe(const iovec* ranges, std::size_t count, std::size_t at) noexcept {
+ssize_t MemoryCopier::copy_through_pipe(const iovec* ranges, std::size_t count,
+                                        std::size_t at) noexcept {
   const ssize_t written = ::syscall(SYS_writev, fd_, ranges, count);
   for (ssize_t taken = 0; taken < written;) {
-    const ssize_t more = ::read(pipe_end_, buffer_ + at + taken, static_cast<std::size_t>(written - taken));
+    const ssize_t more =
+        ::read(pipe_end_, buffer_ + at + taken, static_cast<std::size_t>(written - taken));
     if (more <= 0) return taken;
     taken += more;
   }
   return written;
 }
 
-ssize_t Copier::copy_each(const iovec* ranges, std::size_t count, std::size_t at) noexcept {
+ssize_t MemoryCopier::copy_each(const iovec* ranges, std::size_t count, std::size_t at) noexcept {
   ssize_t got = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const ssize_t more = ::pread(fd_, buffer_ + at + got, ranges[i].iov_len,
@@ -121,8 +123,8 @@ ssize_t Copier::copy_each(const iovec* ranges, std::size_t count, std::size_t at
   return got;
 }
 
-ssize_t Copier::copy_once(const iovec* ranges, std::size_t count, std::size_t bytes,
-                          std::size_t at) noexcept {
+ssize_t MemoryCopier::copy_once(const iovec* ranges, std::size_t count, std::size_t bytes,
+                                std::size_t at) noexcept {
   switch (method_) {
     case Method::memory_file:
       return write_ranges(fd_, ranges, count, at);
@@ -138,7 +140,7 @@ ssize_t Copier::copy_once(const iovec* ranges, std::size_t count, std::size_t by
   return -1;
 }
 
-std::size_t Copier::copy(const iovec* ranges, std::size_t count) noexcept {
+std::size_t MemoryCopier::copy(const iovec* ranges, std::size_t count) noexcept {
   std::size_t got = 0;
   while (count != 0) {
     const std::size_t now = std::min(count, most_ranges);
@@ -154,7 +156,7 @@ std::size_t Copier::copy(const iovec* ranges, std::size_t count) noexcept {
   return got;
 }
 
-bool Copier::read(Address from, void* to, std::size_t size) noexcept {
+bool MemoryCopier::read(Address from, void* to, std::size_t size) noexcept {
   const iovec range = {reinterpret_cast<void*>(from), size};
   if (copy(&range, 1) != size) return false;
   std::memcpy(to, buffer_, size);

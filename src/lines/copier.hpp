@@ -16,7 +16,7 @@ namespace nvspan::lines {
 
 // Copies memory of this process that may not be there: a wrong address ends the copy, and is no
 // fault. The kernel does it, without a right that a container may lack.
-class Copier : public core::Immovable {
+class MemoryCopier : public core::Immovable {
  public:
   static constexpr std::size_t most_bytes = 256 << 10;
 
@@ -24,8 +24,8 @@ class Copier : public core::Immovable {
   enum class Method : std::uint8_t { memory_file, process_read, pipe, own_memory };
   static constexpr int methods = 4;
 
-  Copier() = default;
-  ~Copier() { close(); }
+  MemoryCopier() = default;
+  ~MemoryCopier() { close(); }
 
   bool open() noexcept;  // false: none works here
   bool open(Method method) noexcept;
@@ -42,7 +42,8 @@ class Copier : public core::Immovable {
  private:
   bool prepare() noexcept;
   void close() noexcept;
-  ssize_t copy_once(const iovec* ranges, std::size_t count, std::size_t bytes, std::size_t at) noexcept;
+  ssize_t copy_once(const iovec* ranges, std::size_t count, std::size_t bytes,
+                    std::size_t at) noexcept;
   ssize_t copy_through_pipe(const iovec* ranges, std::size_t count, std::size_t at) noexcept;
   ssize_t copy_each(const iovec* ranges, std::size_t count, std::size_t at) noexcept;
 

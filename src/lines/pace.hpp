@@ -12,10 +12,10 @@ namespace nvspan::lines {
 // then so that its thread takes a two-hundredth of a processor.
 class Pace {
  public:
-  static constexpr std::int64_t shortest = 1'000'000;   // ns from a look to the next
+  static constexpr std::int64_t shortest = 1'000'000;  // ns from a look to the next
   static constexpr std::int64_t longest = 50'000'000;
-  static constexpr std::int64_t share = 200;            // of the time, one part
-  static constexpr std::uint64_t first_looks = 2000;    // which need not keep to it
+  static constexpr std::int64_t share = 200;          // of the time, one part
+  static constexpr std::uint64_t first_looks = 2000;  // which need not keep to it
 
   // `fixed`: 0, or the period that the user chose, which is kept.
   explicit Pace(std::int64_t fixed) : fixed_(fixed), period_(fixed != 0 ? fixed : shortest) {}

@@ -17,20 +17,20 @@
 namespace nvspan::lines {
 
 // A frame as it is in memory.
-struct Frame {
+struct PythonFrame {
   Address at = 0;
   Address code = 0;
   Address previous = 0;
   std::int32_t unit = 0;  // the instruction's number
 
-  bool operator==(const Frame& other) const noexcept {
+  bool operator==(const PythonFrame& other) const noexcept {
     return at == other.at && code == other.code && previous == other.previous && unit == other.unit;
   }
 };
 
 // A frame of a stack that has been named.
 struct NamedFrame {
-  Frame frame;
+  PythonFrame frame;
   std::uint32_t stack;  // up to this frame
 };
 
@@ -86,8 +86,8 @@ struct PythonThread {
   Address top = 0;
   Recent cframes{4};
   Recent hot{12};
-  Recent bottoms{4};           // each seen twice
-  std::vector<Address> deep;   // frames elsewhere
+  Recent bottoms{4};          // each seen twice
+  std::vector<Address> deep;  // frames elsewhere
   std::vector<Resumed> resumed;
 
   // The last stack, the outermost frame first, and its number.

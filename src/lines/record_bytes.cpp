@@ -38,8 +38,8 @@ void RecordBytes::sample(const Sample& sample, Said& said) {
   const bool known = said.chunk == chunk_;
   const bool share = sample.part != (sample.state == record::SampleState::running ? all : 0);
   const bool still = sample.still_looks != 0;
-  const bool same = known && !share && !still && said.stack == sample.stack &&
-                    said.state == sample.state;
+  const bool same =
+      known && !share && !still && said.stack == sample.stack && said.state == sample.state;
   head(sample.ticks, sample.thread, same);
   if (!same) {
     const std::int64_t change =

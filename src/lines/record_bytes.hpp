@@ -24,7 +24,7 @@ struct Sample {
   std::uint32_t thread;
   std::uint32_t stack;
   record::SampleState state;
-  unsigned part;             // of the time since the last look, in 255ths, that it ran
+  unsigned part;              // of the time since the last look, in 255ths, that it ran
   std::uint64_t still_looks;  // at which it had not moved
   std::uint64_t still_ticks;  // when the last of them was
 };

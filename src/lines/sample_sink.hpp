@@ -17,8 +17,8 @@ namespace nvspan::lines {
 class SampleSink {
  public:
   struct Place {
-    bool taken = false;   // else the records cannot be kept, and the definitions are not
-    bool is_new = false;  // a chunk begins, which presumes nothing
+    bool taken = false;            // else the records cannot be kept, and the definitions are not
+    bool is_new = false;           // a chunk begins, which presumes nothing
     std::uint64_t base_ticks = 0;  // of the chunk
   };
   // Defines what follows, and makes room for records of so many bytes. After a place that is taken

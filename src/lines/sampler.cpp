@@ -241,10 +241,11 @@ void Sampler::take(PythonThread& thread, std::uint64_t ticks, SampleState state,
     thread.number = next_thread_++;
     new_threads_.push_back({thread.number, static_cast<std::uint32_t>(thread.tid), ticks});
   }
-  const std::int64_t part = span <= 0 ? 0 : std::clamp((ran * all + span / 2) / span, std::int64_t{0}, all);
-  taken_.push_back(Taken{&thread, Sample{ticks, thread.number, thread.stack, state,
-                                         static_cast<unsigned>(part), thread.still_looks,
-                                         thread.still_ticks}});
+  const std::int64_t part =
+      span <= 0 ? 0 : std::clamp((ran * all + span / 2) / span, std::int64_t{0}, all);
+  taken_.push_back(
+      Taken{&thread, Sample{ticks, thread.number, thread.stack, state, static_cast<unsigned>(part),
+                            thread.still_looks, thread.still_ticks}});
   thread.now = state;
 }
 
@@ -291,8 +292,8 @@ void Sampler::write_notes(bool is_new) {
 void Sampler::write() {
   const bool says_counts = look_began_ - counts_said_ >= counts_period();
   if (taken_.empty() && ended_.empty() && !new_period_ && !says_counts) return;
-  const std::size_t most = taken_.size() * RecordBytes::most_of_sample +
-                           (ended_.size() + 2) * RecordBytes::most_of_note;
+  const std::size_t most =
+      taken_.size() * RecordBytes::most_of_sample + (ended_.size() + 2) * RecordBytes::most_of_note;
   const SampleSink::Place place = sink_.open(names_.added(), new_threads_, most);
   if (!place.taken) return;
   if (ending_.load() == Ending::at_once) return sink_.close({}, 0);

@@ -69,8 +69,8 @@ class Sampler : public core::Immovable {
 
   Interpreter interpreter_;
   SampleSink& sink_;
-  Copier copier_;
-  ThreadList list_;
+  MemoryCopier copier_;
+  PythonThreads list_;
   StackWalk walk_;
   StackNames names_;
   RecordBytes records_;

@@ -9,7 +9,7 @@
 
 namespace nvspan::lines {
 
-StackNames::StackNames(Copier& copier, const Interpreter& interpreter)
+StackNames::StackNames(MemoryCopier& copier, const Interpreter& interpreter)
     : copier_(copier), interpreter_(interpreter) {
   if (interpreter.deaths != nullptr) {
     deaths_seen_ = interpreter.deaths->count.load(std::memory_order_acquire);
@@ -20,8 +20,8 @@ std::size_t StackNames::FrameHash::operator()(const FrameKey& key) const noexcep
   constexpr std::uint64_t odd = 0x9E3779B97F4A7C15u;
   const Position& at = key.position;
   std::uint64_t hash = (std::uint64_t{key.code} << 32 | at.line) * odd;
-  hash = (hash ^ hash >> 32 ^ (std::uint64_t{at.end_line} << 32 | std::uint32_t{at.column} << 16 |
-                               at.end_column)) *
+  hash = (hash ^ hash >> 32 ^
+          (std::uint64_t{at.end_line} << 32 | std::uint32_t{at.column} << 16 | at.end_column)) *
          odd;
   return static_cast<std::size_t>(hash ^ hash >> 29);
 }
@@ -162,7 +162,7 @@ void StackNames::compare(const StackWalk& walk, std::size_t changed) {
 bool StackNames::name(PythonThread& thread, const StackWalk& walk) {
   bool past_budget = false;
   constexpr std::size_t kept_of_cut = 64;  // the innermost
-  const std::vector<Frame>& read = walk.frames();
+  const std::vector<PythonFrame>& read = walk.frames();
   std::vector<NamedFrame>& named = thread.frames;
   std::size_t same = 0;
   std::size_t depth = walk.is_cut() ? std::min(read.size(), kept_of_cut) : read.size();
@@ -176,7 +176,7 @@ bool StackNames::name(PythonThread& thread, const StackWalk& walk) {
     depth += same;
   }
   const std::size_t inner = depth - same;
-  const auto frame_at = [&](std::size_t i) -> const Frame& { return read[depth - 1 - i]; };
+  const auto frame_at = [&](std::size_t i) -> const PythonFrame& { return read[depth - 1 - i]; };
   const std::size_t limit = std::min(named.size(), depth);
   while (same < limit && frame_at(same) == named[same].frame) ++same;
   constexpr std::uint32_t all_compared = 64;
@@ -186,7 +186,7 @@ bool StackNames::name(PythonThread& thread, const StackWalk& walk) {
   }
   named.resize(same);
   for (std::size_t i = same; i < depth; ++i) {
-    const Frame& frame = frame_at(i);
+    const PythonFrame& frame = frame_at(i);
     const std::size_t place = place_of(frame.code);
     if (place == no_place || frame.unit >= codes_[place].code.units) return false;
     KnownCode& known = codes_[place];
@@ -203,14 +203,14 @@ bool StackNames::name(PythonThread& thread, const StackWalk& walk) {
   return true;
 }
 
-void StackNames::describe(const Frame& frame, std::vector<SeenFrame>& frames) const {
+void StackNames::describe(const PythonFrame& frame, std::vector<SeenFrame>& frames) const {
   const auto found = places_.find(frame.code);
   if (found == places_.end() || codes_[found->second].code.shim) return;
   const Code& code = codes_[found->second].code;
   const bool has_columns = interpreter_.layout.instruction_index == 0;
   const Position at = find_position(code.lines, code.header.first_line, frame.unit, has_columns);
-  frames.push_back(SeenFrame{frame.code, code.file.c_str(), code.name.c_str(),
-                             code.header.first_line, at.line});
+  frames.push_back(
+      SeenFrame{frame.code, code.file.c_str(), code.name.c_str(), code.header.first_line, at.line});
 }
 
 }  // namespace nvspan::lines

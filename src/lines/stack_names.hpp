@@ -43,7 +43,7 @@ class StackNames {
   static constexpr std::size_t most_stacks = 1 << 20;
   static constexpr std::size_t most_codes = 1 << 17;
 
-  StackNames(Copier& copier, const Interpreter& interpreter);
+  StackNames(MemoryCopier& copier, const Interpreter& interpreter);
 
   // Before a thread is looked at: what was freed has no name any more.
   void forget_freed(PythonThread& thread);
@@ -54,7 +54,7 @@ class StackNames {
   bool is_doubtful(const PythonThread& thread) const noexcept;
 
   // A frame that was named just now, in words.
-  void describe(const Frame& frame, std::vector<SeenFrame>& frames) const;
+  void describe(const PythonFrame& frame, std::vector<SeenFrame>& frames) const;
 
   // What is not yet in the recording.
   NewNames& added() noexcept { return added_; }
@@ -62,8 +62,8 @@ class StackNames {
  private:
   struct KnownCode {
     Code code;
-    std::uint32_t number;    // in the recording; 0: past the budget
-    std::uint32_t compared;  // in which round
+    std::uint32_t number;                                    // in the recording; 0: past the budget
+    std::uint32_t compared;                                  // in which round
     std::unordered_map<std::int32_t, std::uint32_t> frames;  // by instruction
   };
   struct FrameKey {
@@ -86,7 +86,7 @@ class StackNames {
   std::uint32_t frame(KnownCode& known, std::int32_t unit);
   std::uint32_t stack(std::uint32_t parent, std::uint32_t frame);
 
-  Copier& copier_;
+  MemoryCopier& copier_;
   const Interpreter& interpreter_;
   std::uint64_t deaths_seen_ = 0;
   std::uint32_t round_ = 0;

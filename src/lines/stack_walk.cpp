@@ -13,8 +13,8 @@ namespace nvspan::lines {
 namespace {
 
 constexpr int most_attempts = 7;
-constexpr int careful_attempts = 2;     // in which nothing may be missing
-constexpr int most_slow_attempts = 3;   // besides
+constexpr int careful_attempts = 2;    // in which nothing may be missing
+constexpr int most_slow_attempts = 3;  // besides
 constexpr int most_holes = 8;
 constexpr std::size_t below_top = 768;  // bytes of the data stack
 constexpr std::size_t above_top = 512;
@@ -74,7 +74,8 @@ StackWalk::Plan StackWalk::plan(const PythonThread& thread) {
   if (layout_.thread_chunk >= 0 && thread.chunk != 0 && thread.top > thread.chunk) {
     constexpr Address page = 4096;  // not beyond the top's: the next may not be there
     hot_begin_ = std::max<Address>(lowest, thread.top - below_top) & ~Address{7};
-    hot_end_ = std::min<Address>(thread.top + above_top, (thread.top | (page - 1)) + 1) & ~Address{7};
+    hot_end_ =
+        std::min<Address>(thread.top + above_top, (thread.top | (page - 1)) + 1) & ~Address{7};
     add_piece(hot_begin_, hot_end_ - hot_begin_);
   }
   for (const Address frame : thread.hot) add_piece(frame, frame_bytes);
@@ -107,7 +108,8 @@ StackWalk::Copied StackWalk::copy(PythonThread& thread, const Plan& plan, int at
   const auto cframe = value_at<Address>(state, 0);
   const bool has_cframe = layout_.thread_cframe >= 0 && is_plausible(cframe);
   if (layout_.thread_chunk >= 0) {
-    const std::int32_t first = layout_.thread_cframe >= 0 ? layout_.thread_cframe : layout_.thread_frame;
+    const std::int32_t first =
+        layout_.thread_cframe >= 0 ? layout_.thread_cframe : layout_.thread_frame;
     const auto chunk = value_at<Address>(state, layout_.thread_chunk - first);
     const auto top = value_at<Address>(state, layout_.thread_top - first);
     const bool moved_far =
@@ -167,7 +169,7 @@ const char* StackWalk::find(Address frame) const {
   return nullptr;
 }
 
-bool StackWalk::parse(Address at, const char* bytes, Frame& frame, bool& shim) const {
+bool StackWalk::parse(Address at, const char* bytes, PythonFrame& frame, bool& shim) const {
   frame.at = at;
   frame.code = value_at<Address>(bytes, layout_.frame_code) & ~layout_.code_tags;
   frame.previous = value_at<Address>(bytes, layout_.frame_previous);
@@ -204,7 +206,7 @@ bool StackWalk::go_on(PythonThread& thread, Address at, Address& next, Address& 
     missing_.emplace_back(at, std::move(frame));
     bytes = missing_.back().second.data();
   }
-  Frame frame;
+  PythonFrame frame;
   bool shim = false;
   if (!parse(at, bytes, frame, shim)) return false;
   if (!is_hot(at)) outside_.push_back(at);

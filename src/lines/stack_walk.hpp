@@ -23,7 +23,7 @@ class StackWalk {
  public:
   static constexpr std::size_t deepest = 2048;
 
-  StackWalk(Copier& copier, const nvspan_layout& layout) : copier_(copier), layout_(layout) {}
+  StackWalk(MemoryCopier& copier, const nvspan_layout& layout) : copier_(copier), layout_(layout) {}
 
   enum class Result : std::uint8_t {
     whole,
@@ -34,7 +34,7 @@ class StackWalk {
 
   // The last stack, the innermost frame first, and what it goes on with: the frame with this number
   // in the thread's own, or nothing.
-  const std::vector<Frame>& frames() const noexcept { return frames_; }
+  const std::vector<PythonFrame>& frames() const noexcept { return frames_; }
   static constexpr std::size_t no_splice = ~std::size_t{0};
   std::size_t splice() const noexcept { return splice_; }
   bool is_cut() const noexcept { return cut_; }
@@ -64,14 +64,14 @@ class StackWalk {
   Copied copy(PythonThread& thread, const Plan& plan, int attempt, bool even_slow);
   bool find_tops(PythonThread& thread, const Plan& plan, int attempt, Tops& tops);
   const char* find(Address frame) const;
-  bool parse(Address at, const char* bytes, Frame& frame, bool& shim) const;
+  bool parse(Address at, const char* bytes, PythonFrame& frame, bool& shim) const;
   bool follow(PythonThread& thread, Address from, int most_holes);
   bool go_on(PythonThread& thread, Address at, Address& next, Address& must);
   void expect(PythonThread& thread);
   void remember_resumed(PythonThread& thread) const;
   bool is_hot(Address at) const noexcept { return at >= hot_begin_ && at < hot_end_; }
 
-  Copier& copier_;
+  MemoryCopier& copier_;
   const nvspan_layout& layout_;
   std::vector<iovec> ranges_;
   std::size_t bytes_ = 0;
@@ -81,7 +81,7 @@ class StackWalk {
   Address hot_begin_ = 0;
   Address hot_end_ = 0;
 
-  std::vector<Frame> frames_;
+  std::vector<PythonFrame> frames_;
   std::vector<Address> outside_;  // frames that are not on the hot part of the data stack
   std::size_t splice_ = no_splice;
   bool cut_ = false;

@@ -15,7 +15,9 @@ constexpr std::size_t pointer = sizeof(Address);
 constexpr std::size_t most_interpreters = 64;
 constexpr int most_threads = 65536;
 
-iovec range(Address address, std::size_t bytes) { return {reinterpret_cast<void*>(address), bytes}; }
+iovec range(Address address, std::size_t bytes) {
+  return {reinterpret_cast<void*>(address), bytes};
+}
 
 Address moved(Address address, std::int32_t offset) {
   return address + static_cast<Address>(static_cast<std::int64_t>(offset));
@@ -23,15 +25,15 @@ Address moved(Address address, std::int32_t offset) {
 
 }  // namespace
 
-ThreadList::ThreadList(Copier& copier, const nvspan_layout& layout)
+PythonThreads::PythonThreads(MemoryCopier& copier, const nvspan_layout& layout)
     : copier_(copier),
       layout_(layout),
-      state_bytes_(pointer + static_cast<std::size_t>(std::max(
-                                 {layout.thread_id, layout.thread_ident, layout.thread_native_id,
-                                  layout.thread_next, layout.thread_prev,
-                                  layout.thread_interpreter}))) {}
+      state_bytes_(pointer +
+                   static_cast<std::size_t>(std::max(
+                       {layout.thread_id, layout.thread_ident, layout.thread_native_id,
+                        layout.thread_next, layout.thread_prev, layout.thread_interpreter}))) {}
 
-bool ThreadList::can_tell_threads(std::uint64_t ident) {
+bool PythonThreads::can_tell_threads(std::uint64_t ident) {
   if (layout_.thread_native_id >= 0) return true;
   constexpr std::int32_t most = 2048;
   const auto own = static_cast<std::int32_t>(::syscall(SYS_gettid));
@@ -45,7 +47,7 @@ bool ThreadList::can_tell_threads(std::uint64_t ident) {
 }
 
 // One copy has all that was there at the last look.
-void ThreadList::copy_known() {
+void PythonThreads::copy_known() {
   ranges_.clear();
   offsets_.clear();
   ranges_.push_back(range(layout_.first_interpreter, pointer));
@@ -56,7 +58,7 @@ void ThreadList::copy_known() {
     bytes += 2 * pointer;
   }
   for (const auto& known : threads_) {
-    if (bytes + state_bytes_ > Copier::most_bytes) break;
+    if (bytes + state_bytes_ > MemoryCopier::most_bytes) break;
     ranges_.push_back(range(known.first, state_bytes_));
     offsets_[known.first] = bytes;
     bytes += state_bytes_;
@@ -65,7 +67,7 @@ void ThreadList::copy_known() {
   copy_.assign(copier_.bytes(), copier_.bytes() + got);
 }
 
-const char* ThreadList::state_at(Address address) {
+const char* PythonThreads::state_at(Address address) {
   const auto found = offsets_.find(address);
   if (found != offsets_.end() && found->second + state_bytes_ <= copy_.size()) {
     return copy_.data() + found->second;
@@ -74,8 +76,8 @@ const char* ThreadList::state_at(Address address) {
   return copier_.read(address, one_.data(), one_.size()) ? one_.data() : nullptr;
 }
 
-bool ThreadList::next_interpreter(std::size_t number, Address interpreter, Address& next,
-                                  Address& first) {
+bool PythonThreads::next_interpreter(std::size_t number, Address interpreter, Address& next,
+                                     Address& first) {
   const std::size_t at = pointer + 2 * pointer * number;
   if (number < interpreters_.size() && interpreters_[number] == interpreter &&
       copy_.size() >= at + 2 * pointer) {
@@ -87,7 +89,7 @@ bool ThreadList::next_interpreter(std::size_t number, Address interpreter, Addre
          copier_.read(moved(interpreter, layout_.interpreter_threads), &first, pointer);
 }
 
-bool ThreadList::read(std::vector<PythonThread*>& found) {
+bool PythonThreads::read(std::vector<PythonThread*>& found) {
   found.clear();
   ++look_;
   copy_known();
@@ -107,8 +109,8 @@ bool ThreadList::read(std::vector<PythonThread*>& found) {
   return whole;
 }
 
-bool ThreadList::read_threads(Address interpreter, Address first,
-                              std::vector<PythonThread*>& found) {
+bool PythonThreads::read_threads(Address interpreter, Address first,
+                                 std::vector<PythonThread*>& found) {
   Address before = 0;
   int count = 0;
   for (Address at = first; at != 0 && count < most_threads; ++count) {
@@ -132,7 +134,7 @@ bool ThreadList::read_threads(Address interpreter, Address first,
   return true;
 }
 
-void ThreadList::take_ended(std::vector<std::uint32_t>& numbers) {
+void PythonThreads::take_ended(std::vector<std::uint32_t>& numbers) {
   numbers.swap(ended_);
   ended_.clear();
   for (auto thread = threads_.begin(); thread != threads_.end();) {
@@ -146,8 +148,8 @@ void ThreadList::take_ended(std::vector<std::uint32_t>& numbers) {
 }
 
 // Not bound to its thread of the operating system yet: it is looked at again.
-void ThreadList::adopt(PythonThread& thread, Address address, std::uint64_t id,
-                       std::uint64_t ident, const char* state) {
+void PythonThreads::adopt(PythonThread& thread, Address address, std::uint64_t id,
+                          std::uint64_t ident, const char* state) {
   if (thread.number != 0) ended_.push_back(thread.number);
   thread = PythonThread{};
   thread.state = address;

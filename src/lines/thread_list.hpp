@@ -14,9 +14,9 @@ namespace nvspan::lines {
 
 // The threads of all interpreters, from their own lists, without the lock of these: a link counts
 // where both of its ends agree.
-class ThreadList {
+class PythonThreads {
  public:
-  ThreadList(Copier& copier, const nvspan_layout& layout);
+  PythonThreads(MemoryCopier& copier, const nvspan_layout& layout);
 
   // Whether the layout leads to the threads' ids of the operating system; `ident` is the caller's.
   bool can_tell_threads(std::uint64_t ident);
@@ -34,7 +34,7 @@ class ThreadList {
   void adopt(PythonThread& thread, Address address, std::uint64_t id, std::uint64_t ident,
              const char* state);
 
-  Copier& copier_;
+  MemoryCopier& copier_;
   const nvspan_layout& layout_;
   std::size_t state_bytes_;
   std::int32_t tid_offset_ = -1;  // in the thread's descriptor, where PyThreadState has no tid

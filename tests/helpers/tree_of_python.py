@@ -13,7 +13,7 @@ from pathlib import Path
 from helpers.tree import ROOT, read
 
 PACKAGE = ROOT / "python" / "nvspan"
-EXTENSIONS = {"nvspan._core", "nvspan._reader"}
+EXTENSIONS = {"nvspan._core", "nvspan._lines", "nvspan._reader"}
 _LAZY = re.compile(r"nvspan[\w.]*:\w+")  # what nvspan._lazy imports: "module:attribute"
 
 

@@ -14,7 +14,7 @@ from helpers.tree_of_python import PACKAGE, files, imports, is_import_by_name, k
 
 # What users import by name lies in the root, with the results that they get, and nothing else does.
 PUBLIC = """
-    __init__ __main__ _core _lazy _reader _result checking colors counters device doctor
+    __init__ __main__ _core _lazy _lines _reader _result checking colors counters device doctor
     launch notebook nvtx payloads profiler pytest_plugin recorder testing tracing
 """
 # file -> why it imports modules whose names it computes
@@ -36,6 +36,7 @@ LATER = {
     "polars": "recording.frame recording.table",
     "prometheus_client": "cli.metrics watch.prometheus",
     "pyarrow": "export.tables nsight.results.result recording.frame recording.table",
+    "sitecustomize": "_startup",
     "rich": "cli.top live.top.screen report.render",
     "torch": "torch",
 }

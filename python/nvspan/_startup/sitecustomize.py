@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Begins to sample the lines of a Python process that `nvspan record` or a process below it starts.
+"""Begins to sample the lines of a Python process below `nvspan record`.
 
-Python imports it before the program, as its folder is the first of PYTHONPATH; then it is out of the
-way: ``sys.path`` is without it, and the environment's own ``sitecustomize`` is imported.
+Python imports it before the program, as its folder is the first of PYTHONPATH; then it is out of
+the way: ``sys.path`` is without it, and the environment's own ``sitecustomize`` is imported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ def _start() -> None:
         return
     name = "nvspan._lines"
     spec = spec_from_file_location(name, path, loader=ExtensionFileLoader(name, path))
-    assert spec is not None and spec.loader is not None
+    if spec is None or spec.loader is None:
+        return
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     sys.modules[name] = module
@@ -46,7 +47,7 @@ def _go_on() -> None:
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != folder]
     own = sys.modules.pop("sitecustomize", None)
     try:
-        import sitecustomize  # noqa: F401
+        import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
     except ImportError as error:
         if error.name != "sitecustomize":
             raise

@@ -1,7 +1,7 @@
-/* SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
- * SPDX-License-Identifier: Apache-2.0
- *
- * Compiled as C with CPython's internal headers, which nothing else sees. */
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Compiled as C with CPython's internal headers, which nothing else sees.
 
 #define Py_BUILD_CORE 1
 #include <Python.h>
@@ -26,7 +26,7 @@
 
 #ifndef Py_GIL_DISABLED
 
-static void set_frames(nvspan_layout *layout) {
+static void set_frames(nvspan_layout* layout) {
 #if PY_VERSION_HEX >= 0x030b0000
 #define FRAME(field) (int32_t)offsetof(_PyInterpreterFrame, field)
   layout->frame_previous = FRAME(previous);
@@ -39,7 +39,7 @@ static void set_frames(nvspan_layout *layout) {
   layout->frame_code = FRAME(f_code);
   layout->frame_instruction = FRAME(prev_instr);
 #endif
-  layout->first_shim_owner = 3; /* FRAME_OWNED_BY_CSTACK; in 3.14 FRAME_OWNED_BY_INTERPRETER */
+  layout->first_shim_owner = 3;  // FRAME_OWNED_BY_CSTACK; in 3.14 FRAME_OWNED_BY_INTERPRETER
   layout->instruction_index = 0;
 #else
   layout->frame_code = offsetof(PyFrameObject, f_code);
@@ -55,7 +55,7 @@ static void set_frames(nvspan_layout *layout) {
 #endif
 }
 
-static void set_threads(nvspan_layout *layout) {
+static void set_threads(nvspan_layout* layout) {
   layout->first_interpreter = (uintptr_t)&_PyRuntime.interpreters.head;
   layout->interpreter_next = INTERPRETER(next);
 #if PY_VERSION_HEX >= 0x030b0000
@@ -81,7 +81,7 @@ static void set_threads(nvspan_layout *layout) {
   layout->thread_ident = THREAD(thread_id);
 }
 
-static void set_code(nvspan_layout *layout) {
+static void set_code(nvspan_layout* layout) {
 #if PY_VERSION_HEX >= 0x030b0000
   layout->code_qualified_name = CODE(co_qualname);
   layout->code_instructions = CODE(co_code_adaptive);
@@ -102,7 +102,7 @@ static void set_code(nvspan_layout *layout) {
   layout->code_lines = CODE(co_linetable);
 }
 
-static void set_objects(nvspan_layout *layout) {
+static void set_objects(nvspan_layout* layout) {
   layout->object_type = offsetof(PyObject, ob_type);
   layout->object_size = offsetof(PyVarObject, ob_size);
   layout->string_length = offsetof(PyASCIIObject, length);
@@ -114,7 +114,7 @@ static void set_objects(nvspan_layout *layout) {
 #define MASK(field, ones, mask)  \
   memset(&text, 0, sizeof text); \
   text.state.field = ones;       \
-  memcpy(&mask, (char *)&text + layout->string_state, 4)
+  memcpy(&mask, (char*)&text + layout->string_state, 4)
   MASK(kind, 7, layout->state_kind);
   MASK(compact, 1, layout->state_compact);
   MASK(ascii, 1, layout->state_ascii);
@@ -128,10 +128,10 @@ static void set_objects(nvspan_layout *layout) {
   layout->bytes_type = (uintptr_t)&PyBytes_Type;
 }
 
-/* What the running interpreter says of itself, for debuggers, since 3.13. */
-static int is_as_compiled(const nvspan_layout *layout) {
+// What the running interpreter says of itself, for debuggers, since 3.13.
+static int is_as_compiled(const nvspan_layout* layout) {
 #if PY_VERSION_HEX >= 0x030d0000
-  const _Py_DebugOffsets *own = &_PyRuntime.debug_offsets;
+  const _Py_DebugOffsets* own = &_PyRuntime.debug_offsets;
 #define SAME(part, field, offset) (own->part.field == (uint64_t)(offset))
   return SAME(interpreter_state, next, layout->interpreter_next) &&
          SAME(interpreter_state, threads_head, layout->interpreter_threads) &&
@@ -157,8 +157,8 @@ static int is_as_compiled(const nvspan_layout *layout) {
 #endif
 }
 
-const char *nvspan_layout_of_python(nvspan_layout *layout) {
-  memset(layout, 0xff, sizeof *layout); /* -1: there is none */
+const char* nvspan_layout_of_python(nvspan_layout* layout) {
+  memset(layout, 0xff, sizeof *layout);  // -1: there is none
   set_threads(layout);
   set_frames(layout);
   set_code(layout);
@@ -169,7 +169,7 @@ const char *nvspan_layout_of_python(nvspan_layout *layout) {
 
 #else
 
-const char *nvspan_layout_of_python(nvspan_layout *layout) {
+const char* nvspan_layout_of_python(nvspan_layout* layout) {
   (void)layout;
   return "it is a free-threaded build, in which sampling has not been tried";
 }

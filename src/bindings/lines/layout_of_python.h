@@ -1,5 +1,5 @@
-/* SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
- * SPDX-License-Identifier: Apache-2.0 */
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
 
 #pragma once
 
@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* Null, or why this interpreter cannot be read. */
-const char *nvspan_layout_of_python(nvspan_layout *layout);
+// Null, or why this interpreter cannot be read.
+const char* nvspan_layout_of_python(nvspan_layout* layout);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bindings/lines/layout_of_python.h"
 #include "bindings/support/py.hpp"
+#include "bindings/lines/layout_of_python.h"
 #include "lines/interpreter.hpp"
 
 #include <dlfcn.h>
@@ -49,7 +49,7 @@ bool follow_deaths() {
 #endif
 
 // The functions of the injection library, which is never unloaded.
-struct Library {
+struct SamplerLibrary {
   using FrameTaker = void (*)(void* context, const SeenFrame* frame);
 
   const char* (*check)(const Interpreter*, FrameTaker, void*) = nullptr;
@@ -75,7 +75,7 @@ struct Library {
   }
 };
 
-Library library;
+SamplerLibrary library;
 
 struct Copy {
   Address code;

@@ -170,8 +170,9 @@ NVSPAN_EXPORT void nvspan_inject_device_state(std::uint64_t range, unsigned stat
 }
 
 // Samples of Python's stacks: inject/session/line_samples.hpp. Text: why it cannot.
-NVSPAN_EXPORT const char* nvspan_inject_check_sampler(
-    const nvspan::lines::Interpreter* interpreter, nvspan::inject::FrameTaker take, void* context) {
+NVSPAN_EXPORT const char* nvspan_inject_check_sampler(const nvspan::lines::Interpreter* interpreter,
+                                                      nvspan::inject::FrameTaker take,
+                                                      void* context) {
   return nvspan::inject::check_sampler(*interpreter, take, context);
 }
 NVSPAN_EXPORT const char* nvspan_inject_start_sampler(const nvspan::lines::Interpreter* interpreter,

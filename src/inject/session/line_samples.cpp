@@ -90,8 +90,7 @@ const char* make(const lines::Interpreter& interpreter, std::int64_t period,
 
 }  // namespace
 
-const char* check_sampler(const lines::Interpreter& interpreter, FrameTaker take,
-                          void* context) {
+const char* check_sampler(const lines::Interpreter& interpreter, FrameTaker take, void* context) {
   lines::Sampler* sampler = nullptr;
   const char* problem = make(interpreter, 0, sampler);
   if (problem == nullptr) {
@@ -109,7 +108,8 @@ const char* start_sampler(const lines::Interpreter& interpreter, std::int64_t pe
   session().meet_thread();
   lines::Sampler* sampler = nullptr;
   const char* problem = make(interpreter, period, sampler);
-  if (problem == nullptr && !sampler->start()) problem = "the system does not let it begin a thread";
+  if (problem == nullptr && !sampler->start())
+    problem = "the system does not let it begin a thread";
   if (problem != nullptr) {
     delete sampler;
     return problem;
@@ -131,8 +131,7 @@ void resume_sampler(bool in_child) noexcept {
   lines::Sampler* const parent = started->sampler;
   parent->forget_parent();
   lines::Sampler* sampler = nullptr;
-  const char* const problem =
-      make(started->interpreter, started->period, sampler);
+  const char* const problem = make(started->interpreter, started->period, sampler);
   if (problem != nullptr) {
     started.reset();
     return;
