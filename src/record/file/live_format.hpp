@@ -47,7 +47,9 @@ struct LiveSection {
   LiveWord asked;        // number of the newest request
   LiveWord wanted_mode;  // RecordMode; live_no_mode: as it is
   LiveWord wanted_ring;  // bytes; 0: as it is
-  LiveWord reserved[34];
+  LiveWord samples;      // offset of the newest chunk of samples; 0: none
+  LiveWord samples_before;  // of the one before it: the newest may not speak of all threads yet
+  LiveWord reserved[32];
   LiveWord was_ring;  // the mode was `ring` at some time, also where the header has another
 };
 static_assert(live_offset + sizeof(LiveSection) <= file_header_bytes);

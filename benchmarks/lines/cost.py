@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the sampler costs the program: ``cost.py TRIPLES``, in a process that is recorded.
+
+Each triple times a loop without it, beside a thread that only wakes up as often, and with it, in
+random order. The result is JSON: loop -> mode -> [seconds, CPU seconds] of each triple, and what
+the sampler's own thread took.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import random
+import sys
+import threading
+import time
+
+from nvspan import _lines
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+LIBRARY = os.environ["NVTX_INJECTION64_PATH"]
+WAKER = ctypes.CDLL(os.environ["LINES_WAKER"])
+PERIOD = int(os.environ.get("LINES_PERIOD", "0"))
+SECONDS = 0.3
+
+
+def add(a, b):
+    return a + b
+
+
+class Point:
+    def __init__(self):
+        self.x = self.y = 1
+
+    def norm(self):
+        return self.x * self.x + self.y * self.y
+
+
+def calls():
+    for i in range(400_000):
+        add(i, 1)
+
+
+def attributes():
+    point = Point()
+    for _ in range(200_000):
+        point.x = point.y + 1
+        point.norm()
+
+
+def generators():
+    for _ in range(20):
+        sum(x * x for x in range(40_000))
+
+
+def deep(n):
+    return calls() if n == 0 else deep(n - 1)
+
+
+def deep_calls():
+    deep(30)
+
+
+def strings():
+    for i in range(60_000):
+        f"{i} x".split()
+
+
+def arrays():
+    values = numpy.ones((64, 64))
+    for _ in range(3000):
+        (values @ values).sum()
+        values + 1
+
+
+def timed(loop, times, mode):
+    if mode == "waker":
+        WAKER.begin(ctypes.c_longlong(PERIOD or 5_000_000))
+    elif mode == "sampler":
+        problem = _lines.start(LIBRARY, PERIOD)
+        assert problem is None, problem
+    begin = time.perf_counter(), time.thread_time()
+    for _ in range(times):
+        loop()
+    took = time.perf_counter() - begin[0], time.thread_time() - begin[1]
+    if mode == "waker":
+        WAKER.end()
+    elif mode == "sampler":
+        _lines.stop()
+    return took
+
+
+def sampler_share(seconds):
+    """Of a core, with four threads of depth 30 that compute, once the rate keeps to its budget."""
+    stop = threading.Event()
+
+    def compute(n):
+        while n == 0 and not stop.is_set():
+            add(1, 2)
+        if n:
+            compute(n - 1)
+
+    threads = [threading.Thread(target=compute, args=(30,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    _lines.start(LIBRARY, PERIOD)
+    time.sleep(4)
+    begin, at = sampler_seconds(), time.perf_counter()
+    time.sleep(seconds)
+    share = (sampler_seconds() - begin) / (time.perf_counter() - at)
+    _lines.stop()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    return share
+
+
+def sampler_seconds():
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/comm") as file:
+            if file.read().strip() != "nvspan-lines":
+                continue
+        with open(f"/proc/self/task/{task}/schedstat") as file:
+            return int(file.read().split()[0]) / 1e9
+    return 0.0
+
+
+def main():
+    loops = [calls, attributes, generators, deep_calls, strings, *([arrays] if numpy else [])]
+    result = {}
+    for loop in loops:
+        loop()
+        begin = time.thread_time()
+        loop()
+        times = max(1, round(SECONDS / (time.thread_time() - begin)))
+        found = {"off": [], "waker": [], "sampler": []}
+        for _ in range(int(sys.argv[1])):
+            for mode in random.sample(list(found), 3):
+                found[mode].append(timed(loop, times, mode))
+        result[loop.__name__] = found
+    print(json.dumps({"loops": result, "share": sampler_share(4)}))
+
+
+main()
