@@ -81,3 +81,19 @@ def test_who_takes_too_long_to_ask_is_closed(monkeypatch):
     with serving() as server, client(server) as slow:
         slow.sendall(b"GET / HTTP/1.1\r\nX: ")
         assert slow.recv(100) == b""
+
+
+def test_ctrl_c_while_a_connection_begins_ends_the_server(monkeypatch):
+    """Its thread may have begun, and ended, by then."""
+
+    def start(thread):
+        begin(thread)
+        thread.join()
+        raise KeyboardInterrupt
+
+    begin = threading.Thread.start
+    with LocalServer("127.0.0.1", 0, Handler) as server, client(server) as connection:
+        connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        monkeypatch.setattr(threading.Thread, "start", start)
+        with pytest.raises(KeyboardInterrupt):
+            server.handle_request()

@@ -80,7 +80,7 @@ class LocalServer(ThreadingHTTPServer):
                 return
         try:
             super().process_request(request, client_address)
-        except BaseException:  # there is no thread
+        except Exception:  # there is no thread; after Ctrl-C there may be one, which gives it back
             self._free.release()
             raise
 
