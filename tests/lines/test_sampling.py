@@ -19,7 +19,7 @@ pytest.importorskip("nvspan._lines")
 
 
 def record(tmp_path, source, *options, rate="1000", name="program.py", **more):
-    """The finished `nvspan record`, and the recordings by process: the program's own is the first."""
+    """The finished `nvspan record`, and the recordings of its processes in order of their start."""
     program = tmp_path / name
     program.write_text(source)
     output = tmp_path / "run-{pid}.nvspan"
@@ -38,9 +38,9 @@ def record(tmp_path, source, *options, rate="1000", name="program.py", **more):
 
 
 def places(recording, file="program.py", share=0.2):
-    """Each (function, line) of the file in which, or below which, much of the time is: whether it is
-    the innermost."""
-    rows = recording.lines(show_stdlib=True).rows
+    """Each (function, line) of the file in which, or below which, much of the time is: whether it
+    is the innermost."""
+    rows = recording.lines(show_stdlib=True, idle=True).rows
     whole = sum(row.self for row in rows)
     return {
         (row.function.rpartition(".")[2], row.line): row.self > share * whole
@@ -99,7 +99,7 @@ SUSPENDED = """
 import asyncio, time
 def produce():
     for _ in range(2):
-        time.sleep(0.5)
+        time.sleep(1)
         yield 1
 async def work():
     for value in produce():
@@ -112,7 +112,7 @@ asyncio.run(call())
 
 def test_coroutines_and_generators_are_one_stack(tmp_path):
     _, (recording,) = record(tmp_path, SUSPENDED)
-    assert places(recording) == {
+    assert places(recording, share=0.4) == {
         ("<module>", 12): False, ("call", 11): False, ("work", 8): False, ("produce", 5): True,
     }  # fmt: skip
 
@@ -151,7 +151,8 @@ def test_children_are_sampled(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     forked = {("<module>", 8): False, ("child", 4): True}
     found = [places(recording) for recording in recordings]
-    assert found[0].keys() == {("<module>", 10), ("<module>", 13), ("<module>", 14)}
+    waits = {("<module>", 10), ("<module>", 13), ("<module>", 14)}
+    assert waits <= places(recordings[0], share=0.05).keys()
     assert found[1] == forked
     assert {("child", 4): True} in found[2:]
     assert {("<module>", 1): True} in [places(one, "<string>") for one in recordings]
@@ -159,7 +160,7 @@ def test_children_are_sampled(tmp_path):
 
 def test_a_fork_of_a_program_with_one_thread_warns_of_nothing(tmp_path):
     """CPython 3.12 and later count the threads of the system as well."""
-    source = "import os\nif os.fork() == 0: os._exit(0)\nos.wait()\n"
+    source = "import os, time\nif os.fork() == 0: time.sleep(0.5); os._exit(0)\nos.wait()\n"
     done, recordings = record(tmp_path, source, PYTHONWARNINGS="error")
     assert (done.returncode, done.stderr, len(recordings)) == (0, "", 2)
 
@@ -170,7 +171,7 @@ def test_the_environment_own_sitecustomize_is_imported(tmp_path):
     (own / "sitecustomize.py").write_text("print('own')\n")
     source = "import sys\nprint([entry for entry in sys.path if '_startup' in entry])\n"
     done, (recording,) = record(tmp_path, source, PYTHONPATH=str(own))
-    assert (done.stdout, done.stderr) == ("own\n[]\n", "")
+    assert (done.stdout, done.stderr) == ("own\nown\n[]\n", "")  # nvspan's own process has it too
     assert recording.lines().facts.processes == 1
 
 
@@ -226,17 +227,17 @@ def test_without_lines_there_are_none(tmp_path):
         (
             "often",
             ValueError,
-            "lines must be 1 to 10,000 samples a second, auto or off, not 'often'",
+            "1 to 10,000 samples a second, auto or off, not 'often'",
         ),
-        (0, ValueError, "lines must be 1 to 10,000 samples a second, auto or off, not 0"),
-        (20_000, ValueError, "lines must be 1 to 10,000 samples a second, auto or off, not 20000"),
-        ([], TypeError, "lines must be a number of samples a second, not []"),
+        (0, ValueError, "1 to 10,000 samples a second, auto or off, not 0"),
+        (20_000, ValueError, "1 to 10,000 samples a second, auto or off, not 20000"),
+        ([], TypeError, "a number of samples a second, not []"),
     ],
 )
 def test_rates_that_are_none(rate, error, words):
     with pytest.raises(error) as caught:
         nvspan.record(lines=rate)
-    assert str(caught.value) == words
+    assert str(caught.value) == f"lines must be {words}"
 
 
 def test_a_rate_of_the_environment_that_is_none(tmp_path):
