@@ -25,6 +25,7 @@ from nvspan._results import (
     Timeline,
 )
 from nvspan._results.jobs import CriticalPath, JobCounts, LiveHeader, LiveSample, Rank, Standings
+from nvspan._results.lines import LineTable, SampledPath, SampleFacts
 from nvspan._results.loops import (
     LoopCandidate,
     LoopGaps,
@@ -66,6 +67,18 @@ def flame(
 def write_perfetto(
     handle: RecordingHandle, path: bytes, progress: Callable[[float], object] | None
 ) -> int: ...
+
+class Lines:
+    def __init__(self, handle: RecordingHandle) -> None: ...
+    def facts(self) -> SampleFacts: ...
+    def files(self) -> list[tuple[int, str]]: ...
+    def paths(self) -> list[SampledPath]: ...
+    def rows(
+        self, by: int, hidden: Sequence[int], paths: Sequence[bool], idle: bool
+    ) -> LineTable: ...
+    def stacks(
+        self, hidden: Sequence[int], idle: bool
+    ) -> tuple[list[tuple[str | None, str | None]], list[tuple[int, list[int], int]]]: ...
 
 class Loops:
     def __init__(self, handle: RecordingHandle) -> None: ...

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from nvspan._result import Result, Row
 from nvspan._results.jobs import JOB_RESULTS
+from nvspan._results.lines import LINE_RESULTS
 from nvspan._results.loops import LOOP_RESULTS
 from nvspan._results.variation import VARIATION_RESULTS
 
@@ -402,6 +403,7 @@ class RecordedThread(Result):
 
 RESULTS = (
     *JOB_RESULTS,
+    *LINE_RESULTS,
     *LOOP_RESULTS,
     *VARIATION_RESULTS,
     CallNode,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -23,7 +24,7 @@ from nvspan.answers.recorder import costly_tiny, loss_findings, tiny_findings
 from nvspan.answers.requests import slow_findings
 from nvspan.answers.stages import stage_findings
 from nvspan.answers.waits import large_waits, wait_findings
-from nvspan.answers.words import files_text
+from nvspan.answers.words import files_text, quoted
 from nvspan.loops.choosing import Choice
 from nvspan.loops.loop import Loop
 from nvspan.recording import Recording
@@ -33,6 +34,7 @@ from nvspan.recording.losses import has_events
 from nvspan.recording.modules import Modules
 from nvspan.recording.parallel import both
 from nvspan.recording.steps import Steps
+from nvspan.report.hottest import hottest, hottest_finding_text, run_headline, sampled
 
 _RANKS = 3  # that steps are compared of
 _COMMANDS = {
@@ -58,6 +60,7 @@ class Analysis:
             by their cost, and what cannot be told.
         checked: what was looked for.
         parts: the phases of a typical step, or the parts of a run; None: it has no ranges.
+        lines: its samples, by expression; None: it has none.
     """
 
     def __init__(self, recording: Recording, step: str | None = None) -> None:
@@ -69,6 +72,7 @@ class Analysis:
         self.loop: Loop | None
         self.loop, self.stats = both(self._read_loop, recording.stats)
         self.checked: list[str] = []
+        self.lines = sampled(self._single)
         self.parts: Parts | None = None
         self.headline = ""
         self.findings = [self._with_next(one) for one in sorted(self._find(), key=_order)]
@@ -100,10 +104,31 @@ class Analysis:
 
     def _with_next(self, finding: Finding) -> Finding:
         """The finding with a command that shows more of it, where it names nothing to do."""
+        finding = self._with_line(finding)
         command = _COMMANDS.get(finding.kind)
         if finding.next or command is None:
             return finding
         return replace(finding, next=f"nvspan {command} {files_text(self.recording)}")
+
+    def _with_line(self, finding: Finding) -> Finding:
+        """A finding about the largest part with its hottest line, instead of more ranges to put."""
+        if self.lines is None or self.loop is None or finding.kind not in _LARGEST:
+            return finding
+        if finding.kind == "dominant" and self.parts is not None:
+            leaf = self.parts.largest_path()[-1]
+            name, groups = self.parts.name(leaf), {self.parts.tree.parts[leaf].group}
+            pairs = self.loop.pairs_in(groups)
+        else:
+            name = self.loop.self_times[0].name
+            pairs = self.loop.pairs_called(name)
+        found = hottest(self.lines, pairs)
+        if found is None:
+            return finding
+        evidence = [*finding.evidence, hottest_finding_text(found, quoted(name))]
+        after = finding.next
+        if not after or after.startswith("put ranges"):
+            after = f"nvspan stats --lines {shlex.quote(name)} {files_text(self.recording)}"
+        return replace(finding, evidence=evidence, next=after)
 
     def _read_loop(self) -> Loop | None:
         if self._step is None and not has_events(self.recording):
@@ -123,6 +148,8 @@ class Analysis:
         yield from loss_findings(self.recording, self.stats)
         if self.loop is None:
             self.headline = headline.event_headline(self.recording, self.stats, self._still_open)
+            if self.lines is not None and not self.stats.rows:
+                self.headline = run_headline(self.lines)
             return
         self.parts = Parts(self.loop.tree)
         if self.loop.choice is None:
@@ -212,6 +239,8 @@ class Analysis:
         """What to type where nothing, or nothing else, was found; empty where something was."""
         if not has_events(self.recording):
             return "record with --mode ring=64 to see steps; it bounds the file as well"
+        if self.loop is None and not self.stats.rows and self.lines is not None:
+            return f"nvspan stats --lines {files_text(self.recording)}"
         if self.loop is None and not self.stats.rows:
             return "nvspan record --profile script.py    record function calls as ranges"
         if self.loop is None or not self.nothing_else:

@@ -4,17 +4,21 @@
 
 from __future__ import annotations
 
+import sys
+
 from nvspan.answers.findings import Analysis
 from nvspan.answers.headline import self_name
 from nvspan.answers.parts import Parts
 from nvspan.answers.words import plain_name, share
 from nvspan.loops.loop import Loop
+from nvspan.recording.lines import Lines
 from nvspan.recording.losses import has_events
 from nvspan.recording.time_text import duration
+from nvspan.report.hottest import function_rows, hottest, hottest_cells
 from nvspan.report.narrow import fitted
 from nvspan.report.text import range_label
 
-_MAX_ROWS = 8
+_MAX_ROWS, _LINE, _WAITS = 8, "hottest line", ""
 _SMALL, _OUTSIDE = 0.001, 0.01  # of a step or run: rows that are left out; time outside any phase
 
 
@@ -25,24 +29,41 @@ def overview(analysis: Analysis, width: int | None = None) -> str:
     """
     loop = analysis.loop
     parts = analysis.parts
-    if loop is None or parts is None:
+    if analysis.lines is not None and not analysis.stats.rows:
+        heads = ["function", "self", "share", _LINE, "of run", _WAITS]
+        cells = function_rows(analysis.lines, sys.stderr)
+    elif loop is None or parts is None:
         heads, cells = _total_rows(analysis)
     elif loop.choice is None:
         heads, cells = _self_rows(loop)
     else:
-        heads, cells = _phase_rows(parts, loop.choice.unit)
-    return fitted(heads, cells[:_MAX_ROWS], heads[:1], width=width) if cells else ""
+        heads, cells = _phase_rows(loop, parts, loop.choice.unit, analysis.lines)
+    left = [*heads[:1], _LINE, _WAITS]
+    return fitted(heads, cells[:_MAX_ROWS], left, width=width) if cells else ""
 
 
-def _phase_rows(parts: Parts, unit: str) -> tuple[list[str], list[list[str]]]:
+def _phase_rows(
+    loop: Loop, parts: Parts, unit: str, lines: Lines | None
+) -> tuple[list[str], list[list[str]]]:
     phases = [index for index in parts.children() if parts.time(index) >= _SMALL * parts.total]
-    times = [
-        (plain_name(parts.name(index)), parts.time(index)) for index in phases[: _MAX_ROWS - 1]
+    cells = [
+        [
+            plain_name(parts.name(index)),
+            duration(parts.time(index) / parts.count),
+            share(parts.time(index), parts.total),
+            *hottest_cells(
+                hottest(lines, loop.pairs_in({parts.tree.parts[index].group})), sys.stderr
+            ),
+        ]
+        for index in phases[: _MAX_ROWS - 1]
     ]
-    if times and parts.unnamed >= _OUTSIDE * parts.total:
-        times.append(("(outside any phase)", parts.unnamed))
-    cells = [[name, duration(time / parts.count), share(time, parts.total)] for name, time in times]
-    return ["phase", f"per {unit}", "share"], cells
+    if cells and parts.unnamed >= _OUTSIDE * parts.total:
+        unnamed = duration(parts.unnamed / parts.count), share(parts.unnamed, parts.total)
+        cells.append(["(outside any phase)", *unnamed, "", "", ""])
+    heads = ["phase", f"per {unit}", "share", _LINE, "of phase", _WAITS]
+    if not any(cell[3] for cell in cells):
+        heads, cells = heads[:3], [cell[:3] for cell in cells]
+    return heads, cells
 
 
 def _self_rows(loop: Loop) -> tuple[list[str], list[list[str]]]:

@@ -39,6 +39,7 @@ _FORMATS = {
     "csv": (".csv", "export.tables:write_csv"),
     "speedscope": (".speedscope.json", "export.stacks:write_speedscope"),
     "collapsed": (".collapsed", "export.stacks:write_collapsed"),
+    "folded": (".folded", "export.stacks:write_folded"),
 }
 _NO_CHROME = (
     "Chrome's JSON is not written: export with --format perfetto, and convert that "

@@ -31,6 +31,7 @@ from nvspan.cli.program.output import OutputExistsError, claim_output, default_o
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nvspan.answers.findings import Analysis
     from nvspan.cli.trigger import Watch
 
 _DESCRIPTION = """\
@@ -97,11 +98,12 @@ def _parser() -> Parser:
     return parser
 
 
-def _show(recording: nvspan.Recording) -> bool:
-    """Headline, first findings and a table, on standard error; whether there are ranges."""
+def _show(recording: nvspan.Recording) -> Analysis:
+    """Headline, first findings and a table, on standard error."""
     from nvspan.answers import explain
     from nvspan.answers.findings import analyze
     from nvspan.answers.overview import overview
+    from nvspan.report.lines import missed_lines
     from nvspan.report.narrow import width_of
     from nvspan.report.summary import Summary
 
@@ -110,9 +112,11 @@ def _show(recording: nvspan.Recording) -> bool:
     table = overview(analysis, width_of(sys.stderr))
     notes = [note for note in Summary(recording, stats=analysis.stats).notes
              if not note.startswith("still open:")]  # fmt: skip
+    if analysis.lines is not None:
+        notes += missed_lines(analysis.lines.facts)
     text = "\n".join([said, *([f"\n{table}"] if table else []), *notes])
     sys.stderr.write(text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
-    return bool(analysis.stats.rows)
+    return analysis
 
 
 def _say(text: str) -> None:
@@ -122,7 +126,7 @@ def _say(text: str) -> None:
 def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str]) -> None:
     """What the recording shows, what kept ranges out of it, the files and the next command."""
     from nvspan.answers.words import paths_text
-    from nvspan.recording.time_text import duration
+    from nvspan.recording.time_text import counted, duration
 
     if not paths:
         why = _write_problem(os.path.dirname(os.path.abspath(options.output)))
@@ -131,9 +135,14 @@ def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str
             why = f"the program made no NVTX call; {how}"
         _say(f"nothing recorded: {why}")
         return
+    samples = 0
+    after = "explain"
     try:
-        recording = nvspan.read(*paths)
-        if not _show(recording):
+        analysis = _show(nvspan.read(*paths))
+        samples = 0 if analysis.lines is None else analysis.lines.samples
+        if not analysis.stats.rows and samples:
+            after = "stats --lines"
+        elif not analysis.stats.rows:
             if options.domains or options.min_duration:
                 domains = domain_names(options.domains)
                 of = f" of the domains {', '.join(domains)}" if domains else ""
@@ -146,8 +155,9 @@ def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str
         _say(str(error))
     shown = [_short_path(path) for path in paths]
     for path, name in zip(paths, shown, strict=True):
-        print(f"saved  {plain_text(name)}  {_size_text(path)}", file=sys.stderr)
-    print(f"next   nvspan explain {paths_text(shown)}", file=sys.stderr)
+        count = f", {counted(samples, 'sample')}" if samples and len(paths) == 1 else ""
+        print(f"saved  {plain_text(name)}  {_size_text(path)}{count}", file=sys.stderr)
+    print(f"next   nvspan {after} {paths_text(shown)}", file=sys.stderr)
 
 
 def _write_problem(folder: str) -> str | None:

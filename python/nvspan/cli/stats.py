@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import sys
 from collections.abc import Sequence
 
@@ -24,12 +25,12 @@ from nvspan.cli.common.reading import (
 )
 from nvspan.nsight.nsys import compat as nsys_compat
 from nvspan.recording.nearest import hint
-from nvspan.report import emptiness, gpu, render, text, tree
+from nvspan.report import emptiness, gpu, lines, render, text, tree
 from nvspan.report.narrow import fitted, width_of
 from nvspan.report.progress import Progress
 from nvspan.report.summary import COLUMNS, GROUPS, Summary, call_tree
 
-_MOST_ROWS = 100  # of a table for people
+_MOST_ROWS, _MOST_LINES = 100, 30  # of a table for people
 _DESCRIPTION = """\
 Tabulates the ranges of recordings: calls, total time, self time (without the ranges inside), and
 the distribution of durations. The files of several processes are read together. The first lines
@@ -89,6 +90,16 @@ def _parser() -> Parser:
     )
     parser.option("--gpu", "show what the GPU did for each range: the work launched within it")
     parser.option(
+        "--lines [RANGE]",
+        "show the lines of Python in which the time is, from samples (nvspan record --lines): of "
+        "the whole program, or within ranges called RANGE, with * and ?",
+        nargs="?",
+        const="",
+    )
+    parser.option("--functions", "with --lines: show functions")
+    parser.option("--show-stdlib", "with --lines: show the standard library, which else counts "
+                  "where it is called")  # fmt: skip
+    parser.option(
         "--compat nsys[:REPORT]",
         "the columns and numbers of 'nsys stats -r REPORT': nvtx_sum (the default), "
         "nvtx_gpu_proj_sum (with --gpu), nvtx_pushpop_sum, nvtx_pushpop_trace, nvtx_startend_sum, "
@@ -115,9 +126,9 @@ def _compat(recording: nvspan.Recording, options: argparse.Namespace) -> str:
     return fitted(columns, cells, texts, form=options.format)
 
 
-def _tree(options: argparse.Namespace, summary: Summary, lines: Sequence[tree.Line]) -> str:
-    lines = lines[: options.top]
-    rows = [line.as_dict() for line in lines]
+def _tree(options: argparse.Namespace, summary: Summary, shown_rows: Sequence[tree.Line]) -> str:
+    shown_rows = shown_rows[: options.top]
+    rows = [line.as_dict() for line in shown_rows]
     if options.format == "json":
         facts = {"wall": summary.wall, "notes": summary.notes, "footnotes": summary.footnotes()}
         return json.dumps({**facts, "rows": rows}, indent=1)
@@ -125,7 +136,7 @@ def _tree(options: argparse.Namespace, summary: Summary, lines: Sequence[tree.Li
         return render.as_csv(rows, tree.COLUMNS, options.escape_formulas)
     shown = [
         *summary.notes,
-        tree.lines(lines, None if options.format == "markdown" else width_of(sys.stdout)),
+        tree.lines(shown_rows, None if options.format == "markdown" else width_of(sys.stdout)),
         *(summary.footnotes() if rows else []),
     ]
     if options.format == "markdown":
@@ -154,12 +165,18 @@ def _tree_rows(
 
 def _refuse_together(parser: Parser, options: argparse.Namespace) -> None:
     """Ends the command where an option would have no effect beside another."""
-    tables = parser.given(options, "tree", "flat", "gpu", "compat")
+    tables = parser.given(options, "tree", "flat", "gpu", "compat", "lines")
     if len(tables) > 1 and tables != ["--gpu", "--compat"]:
         parser.error(f"{' and '.join(tables)} cannot be used together")
     if options.ancestors and (not options.filter or tables not in ([], ["--tree"])):
         parser.error("--ancestors is for the tree of what --filter takes")
+    if options.lines is None:
+        parser.refuse(options, ["functions", "show-stdlib"], "needs --lines")
     names = ["by", "sort"]
+    if options.lines is not None:
+        names.remove("sort")
+        if options.sort not in (None, *lines.SORTS):
+            parser.error(f"lines are sorted by {', '.join(lines.SORTS)}, not {options.sort}")
     if options.tree or options.ancestors:
         names.remove("sort")
         if options.sort not in (None, *tree.SORTS):
@@ -198,7 +215,7 @@ def _show_job(parser: Parser, options: argparse.Namespace) -> int:
     """The files of many ranks have no tree and no timeline, but rows of each rank."""
     from nvspan.ranks.tables import collectives_table, summary_of
 
-    many.refuse(parser, options, "tree", "flat", "ancestors", "gpu", "cuda", "compat")
+    many.refuse(parser, options, "tree", "flat", "ancestors", "gpu", "cuda", "compat", "lines")
     if options.by not in ("name", "rank"):
         parser.error(f"argument --by: of many files it is rank, not {options.by!r}")
     by_rank = options.by == "rank"
@@ -214,16 +231,47 @@ def _show_job(parser: Parser, options: argparse.Namespace) -> int:
     return emit(f"\n{collectives_table(collectives, options.top, options.format)}")
 
 
+def _with_range(argv: Sequence[str]) -> list[str]:
+    """What follows --lines is a recording, not a range, where there is such a file."""
+    words = list(argv)
+    for at, word in enumerate(words[:-1]):
+        if word == "--lines" and os.path.exists(words[at + 1]):
+            words[at] = "--lines="
+    return words
+
+
+def _lines(recording: nvspan.Recording, options: argparse.Namespace) -> int:
+    by = "function" if options.functions else "line"
+    with Progress("counting"):
+        found = recording.lines(by, show_stdlib=options.show_stdlib)
+        if options.lines:
+            found = found.within(options.lines)
+    note(emptiness.samples(found, options.lines))
+    sort = options.sort or "self"
+    if options.format == "csv":
+        return emit(lines.csv(found, sort, options.top, options.escape_formulas))
+    if options.format == "json":
+        return emit(lines.as_json(found, sort, options.top))
+    if not found.samples:
+        return 0
+    top = options.top or _MOST_LINES
+    width = width_of(sys.stdout)
+    return emit(lines.table(found, sort=sort, top=top, form=options.format, width=width,
+                            within=options.lines))  # fmt: skip
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan stats`` with the arguments `argv`."""
     parser = _parser()
-    options = parser.parse_args(argv)
+    options = parser.parse_args(_with_range(argv))
     refuse_compute(parser, options.files)
     if many.is_many(options, options.files):
         return _show_job(parser, options)
     _refuse_together(parser, options)
     recording = open_recording(parser, options.files, show_damage=options.compat)
     recording = chosen_cuda(selected(recording, options), options)
+    if options.lines is not None:
+        return _lines(recording, options)
     if options.compat:
         with Progress("counting"):
             shown = _compat(recording, options)

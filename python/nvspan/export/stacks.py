@@ -50,10 +50,32 @@ def write_collapsed(
     Raises:
         OSError: the file cannot be written.
     """
+    _write_lines(stacks(recording), path)
+    if progress is not None:
+        progress(1.0)
+
+
+def _write_lines(found: dict[Stack, int], path: str | os.PathLike[str]) -> None:
     with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-        for stack, ns in stacks(recording).items():
+        for stack, ns in found.items():
             frames = ("".join(c if c.isprintable() else " " for c in frame) for frame in stack)
             file.write(";".join(frame.replace(";", ",") for frame in frames) + f" {ns}\n")
+
+
+def write_folded(
+    recording: Recording,
+    path: str | os.PathLike[str],
+    progress: Callable[[float], object] | None = None,
+) -> None:
+    """Writes a line for each path of ranges with the functions that ran there, and its time in ns.
+
+    The time is that of samples; a recording without samples has its ranges alone.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    sampled = recording.lines().stacks()
+    _write_lines(sampled or stacks(recording), path)
     if progress is not None:
         progress(1.0)
 

@@ -111,6 +111,10 @@ class Loop:
             if group in groups
         }
 
+    def pairs_called(self, label: str) -> set[tuple[int, int]]:
+        """Likewise of the groups that are called so."""
+        return self.pairs_in({at for at, group in enumerate(self.groups) if group.label == label})
+
     @property
     def unclosed_steps(self) -> int:
         """Ranges that are called as the steps are, and did not end."""

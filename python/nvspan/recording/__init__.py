@@ -15,17 +15,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
+    from nvspan.recording.lines import Lines
     from nvspan.recording.modules import Modules
     from nvspan.recording.projection import Projection
     from nvspan.recording.stats import Stats
     from nvspan.recording.steps import Steps
     from nvspan.recording.table import Table
 
-__all__ = ["Modules", "Projection", "Recording", "Source", "Stats", "Steps", "Table", "read"]
+__all__ = [
+    "Lines",
+    "Modules",
+    "Projection",
+    "Recording",
+    "Source",
+    "Stats",
+    "Steps",
+    "Table",
+    "read",
+]
 
 
 __getattr__ = lazy_attributes(
     __name__,
+    Lines="nvspan.recording.lines:Lines",
     Modules="nvspan.recording.modules:Modules",
     Projection="nvspan.recording.projection:Projection",
     Stats="nvspan.recording.stats:Stats",
@@ -180,6 +192,44 @@ class Recording(OpenedFiles):
         part = self.filter(domains=domains, names=names, match=match, threads=threads, start=start,
                            stop=stop, min_duration=min_duration)  # fmt: skip
         return part._reader.stats(by).into(Stats)
+
+    def lines(
+        self,
+        by: str = "line",
+        *,
+        show_stdlib: bool = False,
+        idle: bool = False,
+        domains: Iterable[str | None] | None = None,
+        names: Iterable[str | None] | None = None,
+        match: Iterable[str] | None = None,
+        threads: Iterable[int] | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+        min_duration: int | None = None,
+    ) -> Lines:
+        """The lines and functions in which Python's threads were, from samples. See `Lines`.
+
+        With names, the samples within ranges of these names. Without samples there are no rows.
+
+        Args:
+            by: "line", "function", or "expression": the part of a line that ran, from CPython 3.11
+                on.
+            show_stdlib: show the standard library's frames. Else their time is their caller's.
+            idle: show threads that only waited.
+
+        The others are those of `filter`.
+
+        Raises:
+            ValueError: an unknown `by`.
+
+        >>> for row in nvspan.read("run.nvspan").lines(match=["load"]).rows:  # doctest: +SKIP
+        ...     print(row.file, row.line, row.share, row.margin)
+        """
+        from nvspan.recording.lines import Lines
+
+        part = self.filter(domains=domains, names=names, match=match, threads=threads, start=start,
+                           stop=stop, min_duration=min_duration)  # fmt: skip
+        return Lines(part, by, show_stdlib=show_stdlib, idle=idle)
 
     def projection(self) -> Projection:
         """What the GPU did for each range of the CPU: the work that was launched within it.

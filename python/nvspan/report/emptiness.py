@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from nvspan._results import StatsRow
 from nvspan.recording import Recording
 from nvspan.recording.label import matches
+from nvspan.recording.lines import Lines
 from nvspan.recording.losses import has_events
 from nvspan.recording.nearest import nearest
 from nvspan.recording.time_text import counted, offset
@@ -150,6 +151,22 @@ def unknown_field(part: Recording, by: str, rows: Sequence[StatsRow]) -> str | N
     listed = ", ".join(printable(name) for name in fields[:_MOST])
     more = f" and {len(fields) - _MOST} more" if len(fields) > _MOST else ""
     return f"{text} (fields: {listed}{more})"
+
+
+def samples(lines: Lines, within: str | None = None) -> list[str]:
+    """Why there are no lines of a recording, or none within ranges called `within`."""
+    if lines.samples:
+        return []
+    if not lines.facts.processes:
+        return ["the recording holds no samples of lines; 'nvspan record --lines auto' takes them"]
+    if not within:
+        return ["no sample is in the selected part of the recording"]
+    if any(path.parent is not None and matches([within], path.domain, path.name)
+           for path in lines.ranges):  # fmt: skip
+        return [f"no sample is in a range called '{printable(within)}'"]
+    close = nearest(within, {path.name for path in lines.ranges if path.name})
+    hint = f"; did you mean '{printable(close[0])}'?" if close else ""
+    return [f"no range with samples matches '{printable(within)}'{hint}"]
 
 
 def comparison(sides: Mapping[str, Sequence[Recording]]) -> list[str]:

@@ -116,7 +116,7 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
   // One that was recorded whole before it became a ring has its gap in the middle.
   const bool may_skip = check.moving || (ring && !gone && (!check.closed || process.was_ring));
   Losses losses(process, loading.index);
-  std::uint64_t damaged_chunks = 0;
+  std::uint64_t damaged_chunks = process.samples.damaged;
   std::uint64_t kept_events = 0;
   std::uint64_t unknown_events = 0;
   std::uint64_t defined_threads = 0;
@@ -262,6 +262,12 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
         " missing");
   } else if (!losses.rows.empty()) {
     add("events are missing; their number is unknown");
+  }
+  if (process.samples.missing != 0) {
+    add(several(process.samples.missing, "sample") + " of where its threads were" +
+        (process.samples.missing == 1 ? " is" : " are") + " missing");
+  } else if (process.samples.has_gap) {
+    add("samples of where its threads were are missing; their number is unknown");
   }
 }
 

@@ -117,13 +117,28 @@ struct Recording::Definition {
   void operator()(const record::CounterMeaningDefinition& read, std::string_view) const {
     loading.meanings[read.counter] = read;
   }
-  void operator()(const record::CodeDefinition&, std::string_view) const {}
-  void operator()(const record::FrameDefinition&, std::string_view) const {}
-  void operator()(const record::StackDefinition&, std::string_view) const {}
-  void operator()(const record::SampledThreadDefinition&, std::string_view) const {}
+  void operator()(const record::CodeDefinition& read, std::string_view) const {
+    const ReadCode code{loading.text(read.file), loading.text(read.function), read.first_line};
+    if (is_sampled(read.id)) place(samples().codes, read.id, ReadCode()) = code;
+  }
+  void operator()(const record::FrameDefinition& read, std::string_view) const {
+    const ReadFrame frame{read.code, read.line, read.end_line, read.column, read.end_column};
+    if (is_sampled(read.id)) place(samples().frames, read.id, ReadFrame()) = frame;
+  }
+  void operator()(const record::StackDefinition& read, std::string_view) const {
+    const ReadStack stack{read.parent < read.id ? read.parent : 0, read.frame};
+    if (is_sampled(read.id)) place(samples().stacks, read.id, ReadStack()) = stack;
+  }
+  void operator()(const record::SampledThreadDefinition& read, std::string_view) const {
+    const SampledThread thread{read.tid, read.ticks};
+    if (is_sampled(read.id)) place(samples().threads, read.id, SampledThread()) = thread;
+  }
 
  private:
   ReadSchemas& schemas() const { return *loading.process.schemas; }
+  SampleTables& samples() const { return loading.process.samples; }
+  // Number 0 is that of nothing.
+  bool is_sampled(std::uint32_t id) const { return id != 0 && loading.fits(id); }
   std::string_view view(std::uint32_t text) const { return loading.view(text, recording.strings_); }
   trace::CounterUnit unit_of(const record::MeaningDefinition& read) const {
     trace::CounterUnit unit;

@@ -222,6 +222,10 @@ void Recording::find_end(ReadProcess& process, std::size_t first_thread) const {
     const ReadChunk& chunk = threads_[i].chunks.back();
     process.end_ticks = std::max(process.end_ticks, scan_chunk(*this, process, chunk).last_ticks);
   }
+  if (!process.samples.chunks.empty()) {
+    const SampleContents last = sample_contents(process.samples.chunks.back());
+    process.end_ticks = std::max(process.end_ticks, last.last_ticks);
+  }
   process.end = process.time(process.end_ticks);
 }
 
@@ -248,6 +252,7 @@ void Recording::find_chunks(Loading& loading, const FileCheck& check) {
         }
         break;
       case record::ChunkType::samples:
+        loading.process.samples.chunks.push_back(chunk);
         break;
     }
   }
@@ -294,6 +299,7 @@ bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, s
   for (std::size_t i = first_stats; i < stats_.size(); ++i) {
     stats_[i].thread = rows[stats_[i].thread];
   }
+  order_samples(loading, check);
   if (loading.is_checked()) find_damage(loading, first_thread, check);
   find_end(loading.process, first_thread);
   if ((loading.process.header.flags & record::file_cut) != 0) add_cut_loss(loading.index);

@@ -16,6 +16,7 @@
 #include "core/immovable.hpp"
 #include "core/text/text_table.hpp"
 #include "reader/chunks/file_check.hpp"
+#include "reader/file/sample_tables.hpp"
 #include "record/file/format.hpp"
 #include "trace/payload/payload_schema.hpp"
 
@@ -126,6 +127,7 @@ struct ReadProcess {
   std::vector<std::uint32_t> domains;
   std::map<std::uint32_t, ReadGroup> groups;  // by the file's number of the counter
   std::shared_ptr<ReadSchemas> schemas;
+  SampleTables samples;
   std::map<std::pair<std::uint32_t, std::uint64_t>, DeviceLayout> device_layouts;  // domain, schema
   std::map<std::uint64_t, std::vector<GivenName>> device_names, stream_names;      // by handle
   // ns of CLOCK_MONOTONIC = first.monotonic + (ticks - first.ticks) * ratio / 2^32
@@ -216,6 +218,7 @@ class Recording : public core::Immovable {
   void find_chunks(Loading& loading, const FileCheck& check);
   void read_definitions(Loading& loading, const ReadChunk& chunk);
   void find_damage(const Loading& loading, std::size_t first_thread, const FileCheck& check);
+  void order_samples(Loading& loading, const FileCheck& check) const;
   ReadThread& thread(Loading& loading, std::uint32_t number, std::uint32_t tid);
   void resolve(Loading& loading);
   std::uint32_t domain_named(std::int32_t name);

@@ -73,7 +73,7 @@ class Copier {
     std::uint64_t offset;
     ChunkHeader header;
   };
-  std::vector<Copied> copied_;  // chunks of threads
+  std::vector<Copied> copied_;  // chunks of events and samples
   std::vector<char> body_;
   std::vector<char> again_;
 };
@@ -180,22 +180,23 @@ bool Copier::copy_blocks(std::uint64_t offset, const ChunkHeader& header) {
 
 bool Copier::copy_chunk(std::uint64_t offset, ChunkHeader header, Pass pass) {
   const bool events = header.type == static_cast<std::uint32_t>(record::ChunkType::events);
-  const bool of_thread = events && header.thread != record::no_thread;
+  const bool samples = header.type == static_cast<std::uint32_t>(record::ChunkType::samples);
+  const bool timed = samples || (events && header.thread != record::no_thread);
   if (pass == Pass::events) {
-    if (!of_thread) return true;
+    if (!timed) return true;
     if (header.used != 0 && header.last_ticks < oldest_) return leave_out(offset, header);
-  } else if (of_thread) {
+  } else if (timed) {
     // The first pass has it, or it came since.
     ChunkHeader copied = {};
     const ssize_t count = ::pread(to_, &copied, sizeof copied, static_cast<off_t>(offset));
     if (count == sizeof copied && copied.magic == record::chunk_magic) return true;
     return leave_out(offset, header);
   }
-  const bool blocks = events && !of_thread && is_live(offset);
-  if (events && !of_thread && !blocks && offset != devices_) return leave_out(offset, header);
+  const bool blocks = events && !timed && is_live(offset);
+  if (events && !timed && !blocks && offset != devices_) return leave_out(offset, header);
   for (int look = 0; look < most_looks; ++look) {
     if (blocks ? copy_blocks(offset, header) : copy_body(offset, header)) {
-      if (of_thread) copied_.push_back(Copied{offset, header});
+      if (timed) copied_.push_back(Copied{offset, header});
       return write(offset, body_.data(), body_.size());
     }
     ChunkHeader now = {};  // what is read of one that is being emptied is no header
@@ -211,7 +212,7 @@ bool Copier::mend_chunks() {
   for (const Copied& chunk : copied_) {
     if (chunk.header.used != 0) continue;
     const bool followed = std::any_of(copied_.begin(), copied_.end(), [&](const Copied& other) {
-      return other.header.thread == chunk.header.thread &&
+      return other.header.type == chunk.header.type && other.header.thread == chunk.header.thread &&
              other.header.number > chunk.header.number;
     });
     if (followed && !mend(chunk.offset, chunk.header)) return false;
@@ -223,7 +224,7 @@ bool Copier::mend(std::uint64_t offset, const ChunkHeader& header) {
   for (int look = 0; look < most_looks; ++look) {
     ChunkHeader now = {};
     if (!from_.chunk_at(offset, now) || now.number != header.number ||
-        now.thread != header.thread) {
+        now.thread != header.thread || now.type != header.type) {
       break;  // used again
     }
     if (now.used != 0 && copy_body(offset, now)) return write(offset, body_.data(), body_.size());

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The results of `nvspan._reader.Lines`: samples of Python's stacks. Times are ns."""
+
+from __future__ import annotations
+
+from nvspan._result import Result
+
+
+class SampledTime(Result):
+    """Samples, and the time that they stand for, of all threads together."""
+
+    samples: int  #: how many
+    running: int  #: time on a CPU core
+    ready: int  #: time in which the thread waited for a CPU core
+    waiting: int  #: time in which it was blocked: in a lock, a sleep, the operating system
+
+
+class LineRow(SampledTime):
+    """A line, function or expression. `samples` to `waiting` are those of `self`."""
+
+    file: str | None  #: the source file; None: unknown
+    function: str | None  #: its qualified name, on CPython 3.10 its name; None: unknown
+    line: int | None  #: where a function begins, else the line; None: unknown
+    end_line: int | None  #: by expression: its last line
+    column: int | None  #: by expression: where it begins, in bytes of UTF-8; None: unknown
+    end_column: int | None  #: by expression: where it ends
+    self: int  #: time in which it was the innermost of the stack
+    total: int  #: time in which it was anywhere in the stack
+    total_samples: int  #: samples that have it anywhere in the stack
+    total_running: int  #: the part of `total` on a CPU core
+    total_ready: int  #: the part of `total` spent waiting for a CPU core
+    total_waiting: int  #: the part of `total` spent blocked
+    share: float  #: `self` as a fraction of the time of all rows
+    margin: float  #: half of the 95% interval of `share`
+
+
+class SampledPath(SampledTime):
+    """A path of nested ranges, by name; the first one is the whole program."""
+
+    parent: int | None  #: the index of the path around it; None: it is the first one
+    domain: str | None  #: None: the default domain
+    name: str | None  #: None: a range without a message
+    pair: tuple[int, int] | None  #: the numbers of both, as `Reader.pairs` has them
+
+
+class LineTable(SampledTime):
+    """Rows, and the time of all of them."""
+
+    rows: list[LineRow]  #: the largest `self` first
+    idle_threads: int  #: threads that are left out, because they only waited
+    idle: int  #: their time
+
+
+class SampleFacts(Result):
+    """How the program was sampled, and what was missed."""
+
+    processes: int  #: how many have samples
+    threads: int  #: how many have samples
+    period: int  #: time from one look at the threads to the next, at the end; 0: unknown
+    looks: int  #: how often the sampler looked at a process
+    samples: int  #: stacks that it read
+    torn: int  #: stacks that changed too fast to be read
+    unnamed: int  #: stacks with a function that was freed or could not be read
+    cut: int  #: stacks that are kept without their innermost frames
+    unlisted: int  #: looks at which some threads could not be found
+    sampler: int  #: CPU time of the sampler
+    missing: int  #: samples that were recorded and are damaged or not in the file
+    has_gap: bool  #: whether further samples are missing, of an unknown number
+
+
+LINE_RESULTS = (LineRow, LineTable, SampledPath, SampleFacts)

@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bindings/reader/lines.hpp"
+
+#include <pybind11/stl.h>
+
+#include "bindings/reader/reports.hpp"
+#include "bindings/reader/values/methods.hpp"
+#include "bindings/reader/values/result.hpp"
+#include "reader/samples/line_sums.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace py = pybind11;
+
+namespace nvspan::bindings {
+namespace {
+
+using reader::SampleTime;
+
+template <typename Use>
+auto unlocked(Use&& use) {
+  const released_gil released;
+  return use();
+}
+
+std::uint64_t of_kind(const SampleTime& time, reader::TimeKind kind) {
+  return time.ns[static_cast<std::size_t>(kind)];
+}
+
+void set_time(NewResult& entry, const SampleTime& time) {
+  entry["samples"] = time.samples;
+  entry["running"] = of_kind(time, reader::TimeKind::running);
+  entry["ready"] = of_kind(time, reader::TimeKind::ready);
+  entry["waiting"] = of_kind(time, reader::TimeKind::waiting);
+}
+
+class LinesObject {
+ public:
+  explicit LinesObject(const RecordingHandle& handle)
+      : recording_(handle.recording), sums_(unlocked([&] {
+          return std::make_unique<reader::SampleSums>(*handle.recording, handle.selection);
+        })) {}
+
+  py::object facts() const {
+    SampleTotals all;
+    for (std::size_t i = 0; i < sums_->facts().size(); ++i) {
+      all.add(recording_->processes()[i].samples, sums_->facts()[i]);
+    }
+    NewResult entry("SampleFacts");
+    entry["processes"] = all.processes;
+    entry["threads"] = sums_->threads();
+    entry["period"] = all.period;
+    entry["looks"] = all.counts.looks;
+    entry["samples"] = all.counts.samples;
+    entry["torn"] = all.counts.torn;
+    entry["unnamed"] = all.counts.unnamed;
+    entry["cut"] = all.counts.cut;
+    entry["unlisted"] = all.counts.unlisted;
+    entry["sampler"] = all.counts.cpu_us * 1000;
+    entry["missing"] = all.missing;
+    entry["has_gap"] = all.has_gap;
+    return entry.done();
+  }
+
+  // (number, text) of each file that has code.
+  py::list files() const {
+    std::vector<std::int32_t> numbers;
+    for (const reader::ReadProcess& process : recording_->processes()) {
+      for (const reader::ReadCode& code : process.samples.codes) numbers.push_back(code.file);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    py::list files;
+    for (const std::int32_t number : numbers) {
+      if (number >= 0) files.append(py::make_tuple(number, text(number)));
+    }
+    return files;
+  }
+
+  py::list paths() const {
+    const std::vector<SampleTime> times = reader::path_times(*sums_);
+    py::list paths;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const reader::RangePaths::Path& path = sums_->paths()[i];
+      NewResult entry("SampledPath");
+      if (i != 0) {
+        const auto& [domain, name] = sums_->names()[path.name];
+        entry["parent"] = path.parent;
+        entry["domain"] = text(recording_->domains()[domain]);
+        entry["name"] = text(name);
+        entry["pair"] = py::make_tuple(domain, name);
+      }
+      set_time(entry, times[i]);
+      paths.append(entry.done());
+    }
+    return paths;
+  }
+
+  // `by`: 0 line, 1 function, 2 expression; `hidden`: numbers of files; `paths`: whether each
+  // counts, empty: all do.
+  py::object rows(std::uint8_t by, const std::vector<std::uint32_t>& hidden,
+                  const std::vector<bool>& paths, bool idle) const {
+    const reader::LineOptions options = options_of(by, hidden, paths, idle);
+    const reader::LineSums found =
+        unlocked([&] { return reader::line_sums(*recording_, *sums_, options); });
+    py::list rows;
+    for (const reader::LineRow& row : found.rows) rows.append(row_of(row, found.all, options.key));
+    NewResult entry("LineTable");
+    entry["rows"] = rows;
+    set_time(entry, found.all);
+    entry["idle_threads"] = found.idle_threads;
+    entry["idle"] = found.idle.all();
+    return entry.done();
+  }
+
+  // A list of (function, file), and one of (path, numbers in the first list, ns).
+  py::tuple stacks(const std::vector<std::uint32_t>& hidden, bool idle) const {
+    const reader::LineOptions options = options_of(1, hidden, {}, idle);
+    const reader::FoldedStacks found =
+        unlocked([&] { return reader::folded_stacks(*recording_, *sums_, options); });
+    py::list places, stacks;
+    for (const reader::LinePlace& place : found.places) {
+      places.append(py::make_tuple(text(place.function), text(place.file)));
+    }
+    for (const reader::FoldedStack& stack : found.stacks) {
+      stacks.append(py::make_tuple(stack.path, stack.places, stack.time.all()));
+    }
+    return py::make_tuple(places, stacks);
+  }
+
+ private:
+  struct SampleTotals {
+    record::SampleCounts counts;
+    std::uint64_t processes = 0;
+    std::int64_t period = 0;
+    std::uint64_t missing = 0;
+    bool has_gap = false;
+
+    void add(const reader::SampleTables& tables, const reader::SampleFacts& facts) {
+      processes += facts.chunks != 0 ? 1 : 0;
+      period = std::max(period, facts.period);
+      counts.looks += facts.counts.looks;
+      counts.samples += facts.counts.samples;
+      counts.torn += facts.counts.torn;
+      counts.unnamed += facts.counts.unnamed;
+      counts.cut += facts.counts.cut;
+      counts.unlisted += facts.counts.unlisted;
+      counts.cpu_us += facts.counts.cpu_us;
+      missing += tables.missing + facts.unknown;
+      has_gap = has_gap || tables.has_gap;
+    }
+  };
+
+  py::object text(std::int32_t number) const {
+    if (number < 0) return py::none();
+    return text_of(recording_->text(number));
+  }
+
+  reader::LineOptions options_of(std::uint8_t by, const std::vector<std::uint32_t>& hidden,
+                                 const std::vector<bool>& paths, bool idle) const {
+    if (by > 2) throw py::value_error("by must be 0, 1 or 2");
+    reader::LineOptions options;
+    options.key = static_cast<reader::LineKey>(by);
+    options.paths = paths;
+    options.idle = idle;
+    options.hidden.resize(recording_->strings().size());
+    for (const std::uint32_t number : hidden) {
+      if (number < options.hidden.size()) options.hidden[number] = true;
+    }
+    return options;
+  }
+
+  py::object row_of(const reader::LineRow& row, const SampleTime& all, reader::LineKey key) const {
+    const reader::LinePlace& place = row.place;
+    const std::uint32_t line = key == reader::LineKey::function ? place.first_line : place.line;
+    NewResult entry("LineRow");
+    entry["file"] = text(place.file);
+    entry["function"] = text(place.function);
+    if (line != 0) entry["line"] = line;
+    if (place.end_line != 0) entry["end_line"] = place.end_line;
+    if (place.column != record::no_column) entry["column"] = place.column;
+    if (place.end_column != record::no_column) entry["end_column"] = place.end_column;
+    set_time(entry, row.self);
+    entry["self"] = row.self.all();
+    entry["total"] = row.total.all();
+    entry["total_samples"] = row.total.samples;
+    entry["total_running"] = of_kind(row.total, reader::TimeKind::running);
+    entry["total_ready"] = of_kind(row.total, reader::TimeKind::ready);
+    entry["total_waiting"] = of_kind(row.total, reader::TimeKind::waiting);
+    const auto part = static_cast<double>(row.self.all());
+    entry["share"] = all.all() == 0 ? 0.0 : part / static_cast<double>(all.all());
+    entry["margin"] = row.margin;
+    return entry.done();
+  }
+
+  std::shared_ptr<const reader::Recording> recording_;
+  std::unique_ptr<reader::SampleSums> sums_;
+};
+
+}  // namespace
+
+void bind_lines(py::module_& module) {
+  Methods(py::class_<LinesObject>(module, "Lines").def(py::init<const RecordingHandle&>()))
+      .def("facts", &LinesObject::facts)
+      .def("files", &LinesObject::files)
+      .def("paths", &LinesObject::paths)
+      .def("rows", &LinesObject::rows)
+      .def("stacks", &LinesObject::stacks);
+}
+
+}  // namespace nvspan::bindings

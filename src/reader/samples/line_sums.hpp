@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Samples by line or function: where the time is, with and without what was called from there.
+
+#pragma once
+
+#include "reader/samples/sample_sums.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace nvspan::reader {
+
+enum class LineKey : std::uint8_t { line, function, expression };
+
+struct LineOptions {
+  LineKey key = LineKey::line;
+  // By the numbers of their strings: files whose frames are not shown. Their time is the caller's;
+  // a stack without any other frame is shown as it is. Empty: none.
+  std::vector<bool> hidden;
+  std::vector<bool> paths;  // that count; empty: all
+  // Threads other than the first that hardly ran, outside of ranges: they wait for work.
+  bool idle = false;
+};
+
+// What is not of the key is 0, no_name or no_column.
+struct LinePlace {
+  std::int32_t file = no_name;
+  std::int32_t function = no_name;
+  std::uint32_t first_line = 0;
+  std::uint32_t line = 0;
+  std::uint32_t end_line = 0;
+  std::uint16_t column = record::no_column;
+  std::uint16_t end_column = record::no_column;
+};
+
+struct LineRow {
+  LinePlace place;
+  SampleTime self;    // as the innermost frame that is shown
+  SampleTime total;   // anywhere in the stack
+  double margin = 0;  // of the share of `self` in all time: the half of its 95 % interval
+};
+
+struct LineSums {
+  std::vector<LineRow> rows;  // by self time, the largest first
+  SampleTime all;
+  std::size_t blocks = 0;          // of time, that have samples
+  std::uint64_t idle_threads = 0;  // that are left out
+  SampleTime idle;                 // of them
+};
+
+LineSums line_sums(const Recording& recording, const SampleSums& sums, const LineOptions& options);
+
+// The time of each path of ranges, without those within it.
+std::vector<SampleTime> path_times(const SampleSums& sums);
+
+// The half of the 95 % interval of a share, in so many blocks of time with sums of the part (`x`)
+// and of all (`y`), and by so many samples: the larger of what the blocks and what independent
+// samples say.
+double share_margin(double x, double y, double xx, double xy, double yy, std::size_t blocks,
+                    std::uint64_t samples);
+
+// A path of ranges and a stack of functions below it, the outermost first.
+struct FoldedStack {
+  std::uint32_t path = 0;
+  std::vector<std::uint32_t> places;  // of FoldedStacks::places
+  SampleTime time;
+};
+struct FoldedStacks {
+  std::vector<LinePlace> places;
+  std::vector<FoldedStack> stacks;
+};
+FoldedStacks folded_stacks(const Recording& recording, const SampleSums& sums,
+                           const LineOptions& options);
+
+}  // namespace nvspan::reader

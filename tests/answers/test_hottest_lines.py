@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The hottest line of each phase, and of programs without ranges; none from too few samples."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+import nvspan
+from helpers.sampled import RUNNING, WAITING, SampleChunk, SampledFile
+from nvspan.answers import explain
+from nvspan.answers.findings import analyze
+from nvspan.answers.overview import overview
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "train.py"
+    path.write_text("def load():\n    return [json.loads(line) for line in file]\n\n"
+                    "def save():\n    time.sleep(0.05)\n", encoding="utf-8")  # fmt: skip
+    os.utime(path, ns=(0, 0))
+    return str(path)
+
+
+def program(path, source, ranges=True, steps=60):
+    """Steps of 10,000 units: a load of 8,000, a save of 1,000, a rest of 1,000."""
+    file = SampledFile()
+    main = file.frame(source, "main", 1, first_line=1)
+    loads = file.stack(main, file.frame(source, "load", 2, (12, 28), first_line=1))
+    rest = file.stack(main, file.frame(source, "load", 2, (11, 47), first_line=1))
+    save = file.stack(main, file.frame(source, "save", 5, (4, 20), first_line=4))
+    thread = file.thread()
+    samples = SampleChunk(0, 1024)
+    names = []
+    for step in range(steps):
+        at = step * 10_000
+        names += [
+            (at, at + 9990, "step"),
+            (at + 1, at + 8000, "load"),
+            (at + 8001, at + 9000, "save"),
+        ]
+        for look in range(500, 10_000, 1000):
+            stack = rest if look < 1000 else loads if look < 8000 else save
+            samples.sample(at + look, thread, stack, WAITING if stack == save else RUNNING)
+    if ranges:
+        file.ranges(names)
+    file.samples(samples)
+    return nvspan.read(file.write(path))
+
+
+def test_phases_have_their_hottest_line(tmp_path, source):
+    path = tmp_path / "a.nvspan"
+    analysis = analyze(program(path, source))
+    assert overview(analysis).splitlines() == [
+        "phase                per step  share  hottest line                  of phase",
+        "load                  8.19 ms    80%  train.py:2  json.loads(line)   81% ±4%",
+        "save                  1.02 ms    10%  train.py:5  time.sleep(0.05)  100% ±5%  waiting",
+        "(outside any phase)   1.02 ms   9.9%",
+    ]
+    (finding,) = analysis.findings
+    assert finding.evidence == ["hottest line train.py:2  json.loads(line)  81% ±4% of 'load'"]
+    assert finding.next == f"nvspan stats --lines load {path}"
+
+
+def test_nothing_is_said_from_few_samples(tmp_path, source):
+    analysis = analyze(program(tmp_path / "a.nvspan", source, steps=2))
+    assert "hottest line" not in overview(analysis)
+
+
+def test_a_program_without_ranges_has_its_functions(tmp_path, source):
+    analysis = analyze(program(tmp_path / "a.nvspan", source, ranges=False))
+    assert explain.render(explain.explanation(analysis)).splitlines() == [
+        "614 ms: 80% on CPU, 20% waiting (no ranges: functions by self time)",
+        f"next  nvspan stats --lines {tmp_path}/a.nvspan",
+    ]
+    assert overview(analysis).splitlines() == [
+        "function    self  share  hottest line                   of run",
+        "load()    492 ms    80%  train.py:2  json.loads(line)  65% ±4%",
+        "save()    123 ms    20%  train.py:5  time.sleep(0.05)  20% ±4%  waiting",
+    ]
