@@ -11,10 +11,12 @@ from enum import IntEnum
 from nvspan.loops.groups import EVALUATES, NO_NAME, WAIT, Group
 from nvspan.loops.groups import MARKED as IS_MARKED
 from nvspan.loops.vocabulary import (
+    CHECKPOINT,
     COARSE_WORDS,
     LAYER_WORDS,
     REQUEST_WORDS,
     STEP_WORDS,
+    has_word,
     snake,
     words_in,
 )
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from nvspan._results.loops import LoopCandidate
 
 _MOST_OTHERS = 16  # that are looked at
+_FEW_ROUNDS, _OTHER_WORK = 10, 0.1  # of a loop; of the range around it, beside the loop
 _PARTS_OF_STEPS = ("optimizer", "optim", "opt_", "scheduler", "lr_scheduler", "scaler", "env_")
 
 MARKED = "marked by nvspan.step or auto"
@@ -287,7 +290,8 @@ class Chooser:
     ) -> Candidate:
         """Down to a loop within each instance that covers 60 % of it: batches of an epoch.
 
-        Neither the share nor the rounds per instance change with the length of the run.
+        Not where few rounds are a part of it like others: folds, and what suggests the next trial.
+        Neither the shares nor the rounds per instance change with the length of the run.
         """
         for _ in range(6):
             inner = []
@@ -296,11 +300,31 @@ class Chooser:
                     continue
                 within = self._loops.inside(each.place, chosen.place)
                 if within.contained > 0.8 and within.rounds >= 2 and within.time >= 0.6:
-                    inner.append((within.time, each))
+                    inner.append((within, each))
             if not inner:
                 break
-            chosen = max(inner, key=lambda pair: pair[0])[1]
+            within, loop = max(inner, key=lambda pair: pair[0].time)
+            is_short = within.rounds <= _FEW_ROUNDS and not _is_step_word(loop)
+            if is_short and self._has_other_work(chosen, loop):
+                break
+            chosen = loop
         return chosen
+
+    def _has_other_work(self, outer: Candidate, loop: Candidate) -> bool:
+        """Whether another range is a part of each `outer`, neither in the loop nor around it."""
+        least = _OTHER_WORK * outer.figures.total
+        for other in self.all:
+            label, traits = other.label, other.group.traits
+            if other.figures.total < least or traits & EVALUATES or has_word(label, CHECKPOINT):
+                continue
+            if other in (outer, loop):
+                continue
+            within = self._loops.inside(other.place, outer.place)
+            if within.contained > 0.8 and within.time >= _OTHER_WORK:
+                is_in_loop = self._loops.inside(other.place, loop.place).contained
+                if not is_in_loop and not self._loops.inside(loop.place, other.place).contained:
+                    return True
+        return False
 
     def _body_around(self, chosen: Candidate) -> Candidate:
         """A named range that is alone in each round of a repeating range is a part of that."""

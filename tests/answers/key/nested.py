@@ -170,6 +170,63 @@ def trials_of_folds_of_fits(program: Program) -> Truth:
 
 
 @recording
+def folds_beside_an_evaluation(program: Program) -> Truth:
+    """What evaluates a trial is a stage: the folds are the steps."""
+    thread = program.thread(noise=0.04)
+    for _ in range(12):
+        with thread.range("trial"):
+            for _ in range(5):
+                with thread.range("fold"):
+                    thread.run({"split": 8, "fit": 10, "score": 9})
+            thread.leaf("evaluate", 35)
+    finding = says("stage", shares={"evaluate": program.share("evaluate")})
+    return Truth("fold", 60, (finding,))
+
+
+@recording
+def generations_that_breed(program: Program) -> Truth:
+    """A known word without a number; what makes the next generation is a quarter of each."""
+    thread = program.thread(noise=0.04)
+    for _ in range(40):
+        with thread.range("generation"):
+            for _ in range(6):
+                with thread.range("individual"):
+                    thread.run({"simulate": 5, "score": 4, "penalize": 3.5})
+            thread.leaf("breed", 25)
+    shares = {"individual": program.share("individual", "generation")}
+    return Truth("generation", 40, (says("dominant", shares=shares),), headline=shares)
+
+
+@recording
+def slabs_of_newton_rounds(program: Program) -> Truth:
+    """By structure alone: the rounds vary, and the mesh is adapted once a slab."""
+    thread = program.thread(noise=0.04)
+    for number in range(60):
+        with thread.range("advance_slab"):
+            thread.leaf("adapt_mesh", 16)
+            for _ in range(3 + number % 2):
+                with thread.range("newton"):
+                    thread.run({"assemble": 6, "factorize": 7, "substitute": 5})
+    shares = {"newton": program.share("newton", "advance_slab")}
+    findings = (says("dominant", shares=shares), says("period", "newton"))
+    return Truth("advance_slab", 60, findings)
+
+
+@recording
+def experiments_of_epochs(program: Program) -> Truth:
+    """Many rounds are steps, whatever is around them."""
+    thread = program.thread(noise=0.04)
+    for number in range(6):
+        with thread.range(f"experiment {number}"):
+            thread.leaf("prepare", 160)
+            for _ in range(30):
+                with thread.range("epoch"):
+                    thread.run({"forward": 14, "gradient": 15, "apply": 11})
+    finding = says("stage|between", shares={"prepare": program.loop_share("epoch", "prepare")})
+    return Truth("epoch", 180, (finding,))
+
+
+@recording
 def batches_whose_outer_level_has_work(program: Program) -> Truth:
     """What an epoch spends outside of its batches is told by range."""
     epochs(program, 6, 20, after={"shuffle": 40})
