@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from helpers.recorded_loops import unpack
@@ -80,12 +82,14 @@ def test_tables_of_loops(without_rich, loops, words, name):
     assert_narrow(lines, "phase" if words[0] == "steps" else "calls")
 
 
-def test_a_comparison(without_rich, loops):
+def test_a_comparison(without_rich, loops, tmp_path):
     path = loops / "data.nvspan"
-    lines = lines_of(without_rich, "diff", path, "--", path)
+    again = shutil.copy(path, tmp_path / "data.nvspan")
+    both = ("diff", "--repeats", path, again, "--", path, again)
+    lines = lines_of(without_rich, *both)
     assert_narrow(lines, "calls B")
     assert "(in 80 columns: without confidence, calls A)" in lines
-    wide = lines_of(without_rich, "diff", path, "--", path, columns=160)
+    wide = lines_of(without_rich, *both, columns=160)
     assert wide[0].split()[:2] == ["calls", "A"]
     assert not any(line.startswith("(in ") for line in wide)
 

@@ -68,16 +68,15 @@ def _two_names(given: str) -> list[str]:
     return found
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: dict[str, Any], has_limits: bool) -> list[str]:
     both = (row["before"], row["after"])
     low, high = (percent(row[key], "+") for key in ("low", "high"))
-    limits = f"{low} .. {high}" if low else ""
+    limits = [f"{low} .. {high}" if low else "", exact_percent(row["confidence"])]
     return [
         *("" if side is None else str(side["calls"]) for side in both),
         *("" if side is None else duration(side["mean"]) for side in both),
         percent(row["change"], "+"),
-        limits,
-        exact_percent(row["confidence"]),
+        *(limits if has_limits else ()),
         row["verdict"],
         text.printable(row["label"]),
     ]
@@ -216,17 +215,21 @@ def _blocks(
 ) -> tuple[list[str], dict[int, str]]:
     """The tables of steps and ranges as lines, and the colors of lines."""
     headings = [f"{figure} {name}" for figure in ("calls", "mean") for name in called]
-    headings += ["change", f"{exact_percent(options.confidence)} limits", "confidence", "verdict"]
+    headings.append("change")
+    # Of one run a side nothing has limits.
+    has_limits = any(row["low"] is not None for row in (*steps, *ranges))
+    if has_limits:
+        headings += [f"{exact_percent(options.confidence)} limits", "confidence"]
     lines: list[str] = []
     colors: dict[int, str] = {}
-    least = ["confidence", *headings[:2], headings[5]]
+    least = [*headings[6:], *headings[:2], *headings[5:6]]
     width = width_of(sys.stdout)
     layout = partial(fitted, form=options.format, width=width, dispensable=least)
     for rows, last in ((steps, "step"), (ranges, "range")):
         if not rows:
             continue
-        cells = [_cells(row) for row in rows]
-        table = layout([*headings, last], cells, ("verdict", last))
+        cells = [_cells(row, has_limits) for row in rows]
+        table = layout([*headings, "verdict", last], cells, ("verdict", last))
         for number, row in enumerate(rows, len(lines) + 1):
             if row["verdict"] in _COLORS:
                 colors[number] = _COLORS[row["verdict"]]
