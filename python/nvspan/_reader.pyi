@@ -29,6 +29,7 @@ from nvspan._results.lines import LineTable, SampledPath, SampleFacts
 from nvspan._results.loops import (
     LoopCandidate,
     LoopGaps,
+    LoopHolds,
     LoopInside,
     LoopMeans,
     LoopName,
@@ -121,6 +122,8 @@ class LoopSteps:
     def means(self, high: Sequence[int] | Buffer, low: Sequence[int] | Buffer) -> LoopMeans: ...
     def gaps(self, thread: int) -> LoopGaps: ...
     def waits(self, thread: int) -> list[LoopWait]: ...
+    def waits_of(self, which: Sequence[int] | Buffer) -> list[LoopWait]: ...
+    def holds(self) -> LoopHolds: ...
     def found(
         self,
         roles: dict[tuple[int, int], int],

@@ -312,6 +312,73 @@ def test_a_part_of_requests_that_overlap_includes_the_time_of_others(tmp_path):
     ]
 
 
+def test_a_range_that_holds_the_event_loop(tmp_path):
+    """Of four requests one renders for 20 ms in every second round; their queries take 4 ms."""
+    program = Program()
+    lane = program.lane("event loop")
+    for number in range(40):
+        at, hold = 40_000 * number, 20_000 if number % 2 else 20
+        for client in range(4):
+            render = at + 4000 + (hold + 30 * client if client else 0)
+            end = render + (20 if client else hold)
+            lane.span(at + 10 * client, end + 2, "request")
+            lane.span(at + 10 * client + 1, render, "query")
+            lane.span(render + 1, end, "render")
+    blocking, slow = found(tmp_path, program)
+    assert slow == (
+        "slow",
+        "80 of 160 requests take 24.0 ms, the others 4.07 ms",
+        "'query' makes the difference: 19.0 ms, 4.04 ms in the others",
+        "it waits for the event loop, which 'render' holds",
+    )
+    assert blocking == (
+        "blocking",
+        "'render' holds the event loop 25% of the time, and 3.0 other requests wait for it",
+        "20 calls, the longest 20.0 ms; nothing else of thread 'event loop' begins or ends "
+        "meanwhile",
+        "'query' takes 24.0 ms where another request holds the loop, 4.04 ms elsewhere",
+    )
+
+
+def test_requests_wait_for_what_others_do_with_a_lock(tmp_path):
+    program = Program()
+    lanes = [program.lane(f"worker-{number}") for number in range(3)]
+    free = 0
+    for number in range(60):
+        lane = lanes[number % 3]
+        with lane.inside("request"):
+            lane.add("parse", 100 + number % 7)
+            lane.add("table.lock", max(0, free - lane.now) / 1000 + 1)
+            lane.add("update", 400)
+            free = lane.now
+            lane.add("reply", 100)
+    assert found(tmp_path, program) == [
+        (
+            "wait",
+            "'table.lock' waits 49% of the requests' time",
+            "60 calls, 590 us each",
+            "meanwhile other requests run 'update' (100% of the wait)",
+            "the wait ends when 'update' ends",
+        )
+    ]
+
+
+def test_rare_slow_steps_of_a_growing_series(tmp_path):
+    """They are shorter than later ones: no "1.0 times as long as the others"."""
+    program = Program()
+    lane = program.lane()
+    for number in range(120):
+        train(lane, (1 + number / 40) * (2 if number in (5, 9, 12, 18, 25) else 1))
+    (rare,) = [one for one in found(tmp_path, program) if one[0] == "rare"]
+    assert rare == (
+        "rare",
+        "5 of 120 steps take 1.32 ms longer than comparable steps: 2.60 ms",
+        "steps 5, 9, 12, 18, 25",
+        "they add 2.2% to the time of all steps",
+        "no single range explains it",
+    )
+
+
 def test_requests_that_are_alike(tmp_path):
     program = Program()
     lanes = [program.lane(f"worker-{number}") for number in range(4)]

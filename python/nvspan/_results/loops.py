@@ -140,15 +140,49 @@ class LoopMeanwhile(Result):
 
 
 class LoopWait(Result):
-    """The waits of one name on a thread."""
+    """The waits of one name on a thread, or of requests on theirs."""
 
     name: str  #: of the group
     calls: int  #: how many
     total: int  #: the sum of their durations
-    share: float  #: of the time from the first step to the last, 0.1 or more
+    share: float  #: of the time from the first step to the last, or of the requests'; 0.1 or more
     thread: int | None  #: the thread that was waited for, or the busiest; None: none for 15 %
+    of_requests: bool  #: whether other requests were waited for, which run in any thread
     meanwhile: list[LoopMeanwhile]  #: what it did, the largest share first
     others: bool  #: whether any other thread has a range meanwhile
+
+
+class LoopHold(Result):
+    """The ranges of one name that hold an event loop while other requests are open."""
+
+    name: str  #: of the group
+    thread: int  #: a row of `Recording.threads`
+    calls: int  #: how many
+    total: int  #: the sum of their durations
+    longest: int  #: the longest one
+    waiting: int  #: the time that the other requests wait meanwhile, their sum
+    nested: bool  #: whether they are pushed and popped: then no coroutine can have been switched
+
+
+class LoopHeld(Result):
+    """The ranges of one name within requests, some of them while another request holds the loop."""
+
+    name: str  #: of the group
+    group: int  #: its number
+    total: int  #: the sum of their durations
+    held: int  #: of it, while another request holds the loop
+    held_calls: int  #: those of which a part is held
+    free_calls: int  #: the others
+    held_median: int  #: the median duration of those; 0: there are none
+    free_median: int  #: of the others, likewise
+
+
+class LoopHolds(Result):
+    """Which ranges hold an event loop, and who waits for them."""
+
+    holds: list[LoopHold]  #: those that others wait longest for first
+    held: int  #: the time of all requests in which another one holds the loop
+    parts: list[LoopHeld]  #: those that are held for some time
 
 
 class LoopSelf(Result):
@@ -175,6 +209,9 @@ LOOP_RESULTS = (
     LoopCandidate,
     LoopGapPart,
     LoopGaps,
+    LoopHeld,
+    LoopHold,
+    LoopHolds,
     LoopInside,
     LoopMeans,
     LoopMeanwhile,

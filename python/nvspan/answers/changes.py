@@ -10,25 +10,35 @@ from typing import TypeAlias
 from nvspan import _reader
 from nvspan._results.loops import LoopMeans
 from nvspan._results.variation import Effect
-from nvspan.answers.difference import difference
+from nvspan.answers.difference import causing_path, difference
 from nvspan.answers.finding import Finding
 from nvspan.answers.parts import Parts
 from nvspan.answers.words import ordinal, quoted
+from nvspan.recording.statistics import median
 from nvspan.recording.time_text import counted, duration, percent
 
 Indices: TypeAlias = "Sequence[int] | memoryview[int]"
 # Compares the steps at the first indices with those at the second.
 Means: TypeAlias = "Callable[[Indices, Indices], LoopMeans]"
+# Why ranges of a name take long in the steps at the indices.
+Causes: TypeAlias = "Callable[[Indices, str], list[str]]"
 LASTING = ("jump", "trend", "levels")  # effects that change the steps for good, or for a stretch
 _MIN_COST = 0.02  # of an effect, for the order of findings
 _WARM_UP = 0.01  # of the steps' time
 _CANCELLING = 0.1  # of the steps' time, for a part to be looked at
+_GROWTH = 0.05  # of a step: a phase, and what it grows by inside steps that do not
 _NEARBY = 5  # steps between the jump of a step and that of the part that causes it
 _MAX_STRETCHES, _MAX_STEPS, _MAX_FACTOR = 6, 6, 2.0
+_LEAST_FACTOR = 1.25  # of a rare slow step, as src/core/statistics/thresholds.hpp has it
 
 
 def change_findings(
-    effects: Sequence[Effect], parts: Parts, means: Means, unit: str, per_run: float
+    effects: Sequence[Effect],
+    parts: Parts,
+    means: Means,
+    unit: str,
+    per_run: float,
+    causes: Causes | None = None,
 ) -> Iterator[Finding]:
     """A finding for each effect that is worth one; `means` compares two sets of steps."""
     series = memoryview(parts.tree.steps)
@@ -39,10 +49,14 @@ def change_findings(
         if effect.kind == "warm_up" and cost < _WARM_UP:
             continue
         at = jump_index(effect, parts, compared)
+        evidence = [*_details(effect, unit, parts.tree.total), *difference(parts, compared)]
+        path = causing_path(parts, compared)
+        if causes is not None and path:
+            evidence += causes(effect.high, parts.name(path[-1]))
         yield Finding(
             effect.kind.replace("_", "-"),
             _sentence(effect, unit, len(series), at),
-            evidence=[*_details(effect, unit, parts.tree.total), *difference(parts, compared)],
+            evidence=evidence,
             cost=max(cost, _MIN_COST) * per_run,
         )
 
@@ -78,10 +92,10 @@ def _sentence(effect: Effect, unit: str, count: int, at: int) -> str:
         return f"two modes: {part} of the {unit}s take {slow}, the others {usual}"
     take = "takes" if many == 1 else "take"
     factor = effect.high_time / max(effect.low_time, 1.0)
-    return (
-        f"{many} of {counted(count, unit)} {take} {factor:.1f} times as long as the others: "
-        f"{slow}, {usual}"
-    )
+    some = f"{many} of {counted(count, unit)} {take}"
+    if factor < _LEAST_FACTOR:  # a slow one of a growing series may be shorter than later ones
+        return f"{some} {duration(effect.size)} longer than comparable {unit}s: {slow}"
+    return f"{some} {factor:.1f} times as long as the others: {slow}, {usual}"
 
 
 def _from_to(effect: Effect) -> str:
@@ -161,4 +175,28 @@ def cancelling_findings(parts: Parts, unit: str, per_run: float) -> Iterator[Fin
             text,
             evidence=[f"the {unit} takes as long as before"],
             cost=min((pair.grows_to - pair.grows_from) / total, 1.0) * per_run,
+        )
+
+
+def phase_growth_findings(parts: Parts, unit: str, per_run: float) -> Iterator[Finding]:
+    """A finding for each phase that becomes longer, whose steps do not."""
+    usual = median(memoryview(parts.tree.steps).tolist())
+    series = [
+        (index, times)
+        for index in parts.children()
+        if parts.time(index) >= _GROWTH * parts.total and (times := parts.series(index)) is not None
+    ]
+    for index, times in series:
+        change = _reader.slow_change(times, len(series))
+        if change is None or change.kind != "trend":
+            continue
+        gain = change.after - change.before
+        if gain < _GROWTH * usual:
+            continue
+        yield Finding(
+            "trend",
+            f"{quoted(parts.name(index))} slows down: {duration(change.before)} in the first "
+            f"quarter of the {unit}s, {duration(change.after)} in the last",
+            evidence=[f"the {unit}s vary too much to show it"],
+            cost=min(gain / usual, 1.0) / 2 * per_run,
         )

@@ -14,22 +14,29 @@ _HARDLY = 0.05  # of its time in slow steps, and of the others: a part that thes
 _MAX_DEPTH = 8
 
 
-def difference(parts: Parts, means: LoopMeans) -> list[str]:
+def causing_path(parts: Parts, means: LoopMeans) -> list[int]:
     """The part with half of the difference between slow steps and others, as deep as one has it."""
     excess = means.steps[0] - means.steps[1]
-    if excess <= 0 or not len(parts):
-        return []
     path: list[int] = []
     at = STEP
-    while len(path) < _MAX_DEPTH:
+    while excess > 0 and len(path) < _MAX_DEPTH:
         gain, inner = max(_gains(parts, means, at), default=(0.0, STEP))
         if inner == STEP or gain < _HALF * excess:
             break
         at = inner
         path.append(at)
+    return path
+
+
+def difference(parts: Parts, means: LoopMeans) -> list[str]:
+    """What makes slow steps slower than the others: one part, two, or none."""
+    excess = means.steps[0] - means.steps[1]
+    if excess <= 0 or not len(parts):
+        return []
+    path = causing_path(parts, means)
     if not path:
         return _without_path(parts, means, excess)
-    pair = means.parts[at]
+    pair = means.parts[path[-1]]
     assert pair is not None
     slow, usual = pair
     name = path_text(parts.name(index) for index in path)

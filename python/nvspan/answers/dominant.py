@@ -31,11 +31,15 @@ def data_advice(name: str) -> str:
 
 
 def dominant_findings(
-    parts: Parts, unit: str, per_run: float, explained: Set[str] = frozenset()
+    parts: Parts,
+    unit: str,
+    per_run: float,
+    explained: Set[str] = frozenset(),
+    overlapping: bool = False,
 ) -> Iterator[Finding]:
     """The largest part of a `unit`: "step", "request" or "run"; they are `per_run` of the run.
 
-    `explained`: ranges that other findings are about.
+    `explained`: ranges that other findings are about. `overlapping`: whether units overlap.
     """
     total = parts.total
     if total <= 0:
@@ -47,7 +51,7 @@ def dominant_findings(
         holds_others = time >= _WRAPPER * total and own < time / 10
         is_explained = parts.name(leaf) in explained
         if not is_explained and not (unit == "run" and holds_others):
-            yield _largest(parts, path, unit, per_run)
+            yield _largest(parts, path, unit, per_run, overlapping)
         large = own >= _HALF * time and own >= UNNAMED * total and not is_explained
         if parts.children(leaf) and large and not parts.tree.is_followed:
             yield Finding(
@@ -62,7 +66,9 @@ def dominant_findings(
     yield from _odd_siblings(parts, path, unit, per_run)
 
 
-def _largest(parts: Parts, path: list[int], unit: str, per_run: float) -> Finding:
+def _largest(
+    parts: Parts, path: list[int], unit: str, per_run: float, overlapping: bool
+) -> Finding:
     total = parts.total
     first, leaf = path[0], path[-1]
     inside = parts.children(leaf)
@@ -74,7 +80,7 @@ def _largest(parts: Parts, path: list[int], unit: str, per_run: float) -> Findin
         text = f"its largest part is {quoted(parts.name(inside[0]))}"
         text += f", {share(parts.time(inside[0]), total)}"
         evidence.append(f"self time {share(own, total)}; {text}" if own >= _OWN * total else text)
-    if parts.tree.is_followed:
+    if overlapping and parts.tree.is_followed:
         evidence.append(f"{unit}s overlap: it includes the time in which another {unit} runs")
     text = (
         f"{path_text(map(parts.name, path))} takes {share(parts.time(leaf), total)} of the {unit} "

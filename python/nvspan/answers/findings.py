@@ -7,13 +7,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from nvspan import _reader
 from nvspan._results.loops import LoopOpen
 from nvspan._results.variation import Effect
 from nvspan.answers import gpu, headline
-from nvspan.answers.changes import LASTING, cancelling_findings, change_findings
+from nvspan.answers.changes import (
+    LASTING,
+    cancelling_findings,
+    change_findings,
+    phase_growth_findings,
+)
 from nvspan.answers.dominant import dominant_findings, self_finding
 from nvspan.answers.finding import UNKNOWN, Finding
 from nvspan.answers.gap_changes import gap_change_findings
@@ -21,7 +26,12 @@ from nvspan.answers.imports import import_findings
 from nvspan.answers.parts import Parts
 from nvspan.answers.ranks import rank_findings
 from nvspan.answers.recorder import costly_tiny, loss_findings, tiny_findings
-from nvspan.answers.requests import slow_findings
+from nvspan.answers.requests import (
+    blocking_findings,
+    cause_lines,
+    large_holds,
+    slow_findings,
+)
 from nvspan.answers.stages import stage_findings
 from nvspan.answers.waits import large_waits, wait_findings
 from nvspan.answers.words import files_text, quoted
@@ -41,6 +51,7 @@ _COMMANDS = {
     "self": "report",
     "dominant": "stats --tree",
     "wait": "view",
+    "blocking": "view",
     "slow": "view",
     **dict.fromkeys(("warm-up", "jump", "trend", "levels", "rare"), "steps"),
     **dict.fromkeys(("period", "sawtooth", "modes", "cancel"), "report"),
@@ -192,20 +203,33 @@ class Analysis:
             yield from self._find_on_gpu(self.steps)
         elif self.recording.has_gpu():
             yield gpu.unknown_finding()
-        yield from change_findings(effects, parts, loop.steps.means, choice.unit, per_run)
+        causes = partial(cause_lines, loop)
+        yield from change_findings(effects, parts, loop.steps.means, choice.unit, per_run, causes)
         if not any(effect.kind in LASTING for effect in effects):
-            yield from cancelling_findings(parts, choice.unit, per_run)
+            cancelling = list(cancelling_findings(parts, choice.unit, per_run))
+            yield from cancelling or phase_growth_findings(parts, choice.unit, per_run)
         yield from stage_findings(loop.gaps, choice.unit, run)
         yield from gap_change_findings(loop.gaps, loop.gaps.total / run)
 
     def _find_in_requests(self, loop: Loop, choice: Choice, parts: Parts) -> Iterator[Finding]:
-        self.checked += [f"slow {choice.unit}s", "warm-up", "jumps", "trends"]
+        self.checked += ["waits", f"slow {choice.unit}s", "warm-up", "jumps", "trends"]
+        if large_holds(loop):
+            parts.hold(loop.holds)
         self.headline = headline.request_headline(loop, choice, parts)
-        yield from dominant_findings(parts, choice.unit, 1.0)
+        yield from blocking_findings(loop, choice.unit)
         effects: list[Effect] = _reader.variation(parts.tree.steps)
-        yield from slow_findings(effects, parts, loop.steps.means, choice.unit)
+        explained: set[str] = set()
+        yield from slow_findings(effects, parts, loop, choice.unit, explained)
+        time = max(parts.tree.total, 1)
+        waits = [one for one in large_waits(loop.waits_of_requests, time)
+                 if one.name not in explained]  # fmt: skip
+        whose = f"the {choice.unit}s' time"
+        yield from wait_findings(waits, loop.thread_name, time, time, whose)
+        told = {one.name for one in waits}
+        yield from dominant_findings(parts, choice.unit, 1.0, told, overlapping=True)
         lasting = [effect for effect in effects if effect.kind in (*LASTING, "warm_up")]
-        yield from change_findings(lasting, parts, loop.steps.means, choice.unit, 1.0)
+        causes = partial(cause_lines, loop)
+        yield from change_findings(lasting, parts, loop.steps.means, choice.unit, 1.0, causes)
 
     def _find_in_run(self, loop: Loop, parts: Parts) -> Iterator[Finding]:
         self.checked.append("waits")
@@ -271,7 +295,7 @@ def _typical_parts(loop: Loop, effects: list[Effect]) -> Parts:
 
 
 def _order(finding: Finding) -> tuple[int, float]:
-    lead = {"losses": 0, "slow-rank": 1, "self": 2}.get(finding.kind, 3)
+    lead = {"losses": 0, "slow-rank": 1, "self": 2, "blocking": 2}.get(finding.kind, 3)
     return 4 if finding.certainty == UNKNOWN else lead, -(finding.cost or 0.0)
 
 

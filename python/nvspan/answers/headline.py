@@ -66,8 +66,12 @@ def request_headline(loop: Loop, choice: Choice, parts: Parts) -> str:
         f"{counted(choice.count, choice.unit)} of {duration(p50)} (p90 {duration(p90)}, "
         f"p99 {duration(p99)})"
     )
-    if inside := composition(parts):
-        text += f": {inside}"
+    inside = list(filter(None, [composition(parts)]))
+    if parts.held:
+        holder = plain_name(loop.holds.holds[0].name)
+        inside.append(f"{share(parts.held, parts.total)} held up by {holder}")
+    if inside:
+        text += f": {', '.join(inside)}"
     rate = choice.count / max(seconds, 1e-9)
     a_second = f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
     at_once = f"{loop.steps.mean_open:.1f} at once, at most {loop.steps.peak}"

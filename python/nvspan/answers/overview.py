@@ -57,9 +57,15 @@ def _phase_rows(
         ]
         for index in phases[: _MAX_ROWS - 1]
     ]
+    others = []
     if cells and parts.unnamed >= _OUTSIDE * parts.total:
-        unnamed = duration(parts.unnamed / parts.count), share(parts.unnamed, parts.total)
-        cells.append(["(outside any phase)", *unnamed, "", "", ""])
+        others.append(("(outside any phase)", parts.unnamed))
+    if parts.held:
+        others.append(("(held up by others)", parts.held))
+    for name, time in others:
+        cells.append(
+            [name, duration(time / parts.count), share(time, parts.total), "", "", ""]
+        )
     heads = ["phase", f"per {unit}", "share", _LINE, "of phase", _WAITS]
     if not any(cell[3] for cell in cells):
         heads, cells = heads[:3], [cell[:3] for cell in cells]

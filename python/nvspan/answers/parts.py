@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from nvspan._results.loops import LoopMeans, LoopTree
+from nvspan._results.loops import LoopHolds, LoopMeans, LoopTree
 from nvspan.loops.vocabulary import place_in_code
 
 TYPE_CHECKING = False
@@ -27,6 +27,7 @@ class Parts:
         count: how many steps it is about.
         total: their time.
         unnamed: of it, the time in no part.
+        held: of it, the time in which another request holds the event loop: in no part.
     """
 
     def __init__(self, tree: LoopTree, means: LoopMeans | None = None, count: int = 0) -> None:
@@ -34,6 +35,7 @@ class Parts:
         self.tree = tree
         self.count = count or max(len(memoryview(tree.steps)), 1)
         self.total, self.unnamed = float(tree.total), float(tree.unnamed)
+        self.held = 0.0
         self._times = [float(part.total) for part in tree.parts]
         if means is not None:
             self.total, self.unnamed = means.steps[0] * count, means.self[0] * count
@@ -45,6 +47,9 @@ class Parts:
         self._children: dict[int, list[int]] = {}
         for index, part in enumerate(tree.parts):
             self._children.setdefault(part.parent, []).append(index)
+        self._sort()
+
+    def _sort(self) -> None:
         for indices in self._children.values():
             indices.sort(key=lambda index: -self._times[index])
 
@@ -52,6 +57,19 @@ class Parts:
         """Makes a run as long as it was with ranges that did not end: so much of it is in them."""
         self.unnamed = max(0.0, self.unnamed + whole - self.total - still_open)
         self.total = float(whole)
+
+    def hold(self, holds: LoopHolds) -> None:
+        """Takes out the time in which other requests hold the event loop."""
+        free = {part.group: 1 - part.held / max(part.total, 1) for part in holds.parts}
+        before = sum(map(self.time, self.children()))
+        self._times = [
+            time * free.get(part.group, 1.0)
+            for part, time in zip(self.tree.parts, self._times, strict=True)
+        ]
+        in_parts = before - sum(map(self.time, self.children()))
+        self.held = float(holds.held)
+        self.unnamed = max(0.0, self.unnamed - max(0.0, self.held - in_parts))
+        self._sort()
 
     def __len__(self) -> int:
         return len(self.tree.parts)

@@ -1,34 +1,45 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Slow requests: those that stand apart from the others, and what they spend their time in that the
-others do not."""
+"""Requests that stand apart, with what they spend their time in that the others do not; and ranges
+that hold the event loop while other requests wait for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from nvspan._results.loops import LoopHeld, LoopHold
 from nvspan._results.variation import Effect
-from nvspan.answers.changes import Means
-from nvspan.answers.difference import difference
+from nvspan.answers.changes import Indices
+from nvspan.answers.difference import causing_path, difference
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
 from nvspan.answers.parts import Parts
+from nvspan.answers.waits import holder_lines
+from nvspan.answers.words import quoted, share
+from nvspan.loops.loop import Loop
 from nvspan.recording.time_text import counted, duration, percent
 
 _APART = ("modes", "rare", "period")  # effects whose slow requests are told one by one
 _DOUBTFUL = 0.2  # of the ranges within requests
+_WAITING = 0.1  # of the requests' time, for a range that they wait for to be told
+_MIN_CALLS = 5  # for a median
+_HELD = 0.5  # of a part's time
 
 
 def slow_findings(
-    effects: Sequence[Effect], parts: Parts, means: Means, unit: str
+    effects: Sequence[Effect], parts: Parts, loop: Loop, unit: str, explained: set[str]
 ) -> Iterator[Finding]:
     """The slow requests that noise does not explain, against the others: how many there are is not
-    known before."""
+    known before. `explained` gets the name of the range that makes the difference."""
     slow = [one for one in effects if one.kind in _APART and len(one.high) <= len(one.low)]
     if not slow:
         return
     effect = max(slow, key=lambda one: one.size * len(one.high))
-    compared = means(effect.high, effect.low)
+    compared = loop.steps.means(effect.high, effect.low)
     evidence = difference(parts, compared)
+    if path := causing_path(parts, compared):
+        name = parts.name(path[-1])
+        explained.add(name)
+        evidence += cause_lines(loop, effect.high, name)
     is_doubtful = parts.tree.is_followed and parts.tree.doubtful > _DOUBTFUL
     if is_doubtful:
         evidence.append(
@@ -44,3 +55,49 @@ def slow_findings(
         evidence,
         cost=effect.size * many / max(parts.tree.total, 1),
     )
+
+
+def large_holds(loop: Loop) -> list[LoopHold]:
+    """The ranges for which the other requests wait a tenth of their time or more."""
+    return [hold for hold in loop.holds.holds if hold.waiting >= _WAITING * loop.tree.total]
+
+
+def blocking_findings(loop: Loop, unit: str) -> Iterator[Finding]:
+    """A finding for each range that holds the event loop."""
+    extent = max(loop.steps_extent, 1)
+    for hold in large_holds(loop):
+        thread = loop.thread_name(hold.thread)
+        evidence = [
+            f"{counted(hold.calls, 'call')}, the longest {duration(hold.longest)}; nothing else "
+            f"of thread '{thread}' begins or ends meanwhile"
+        ]
+        if held := _most_held(loop.holds.parts):
+            evidence.append(
+                f"{quoted(held.name)} takes {duration(held.held_median)} where another {unit} "
+                f"holds the loop, {duration(held.free_median)} elsewhere"
+            )
+        yield Finding(
+            "blocking",
+            f"{quoted(hold.name)} holds the event loop {share(hold.total, extent)} of the time, "
+            f"and {hold.waiting / max(hold.total, 1):.1f} other {unit}s wait for it",
+            MEASURED if hold.nested else LIKELY,
+            evidence,
+            f"do the work of {quoted(hold.name)} in another thread or process",
+            cost=min(hold.waiting / max(loop.tree.total, 1), 1.0),
+        )
+
+
+def cause_lines(loop: Loop, which: Indices, name: str) -> list[str]:
+    """Why ranges of this name take long in some steps: who held a lock, or the event loop."""
+    for part in loop.holds.parts:
+        if part.name == name and part.held >= _HELD * part.total:
+            return [f"it waits for the event loop, which {quoted(loop.holds.holds[0].name)} holds"]
+    return holder_lines(loop, which, name)
+
+
+def _most_held(parts: list[LoopHeld]) -> LoopHeld | None:
+    """The part that waits longest, if it is also seen without."""
+    most = max(parts, key=lambda part: part.held, default=None)
+    if most is None or min(most.held_calls, most.free_calls) < _MIN_CALLS:
+        return None
+    return most if most.held_median > most.free_median else None

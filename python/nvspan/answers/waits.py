@@ -1,14 +1,17 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Waits of the loop's thread, and what the thread that it waited for did meanwhile."""
+"""Waits of the loop's thread or of requests, and what those that they waited for did meanwhile."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
 from nvspan._results.loops import LoopWait
+from nvspan.answers.changes import Indices
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
 from nvspan.answers.words import quoted, time_each
+from nvspan.loops.loop import Loop
+from nvspan.loops.vocabulary import is_wait
 from nvspan.recording.listing import listing
 from nvspan.recording.time_text import counted, percent
 
@@ -22,32 +25,49 @@ def large_waits(waits: Sequence[LoopWait], span: int) -> list[LoopWait]:
 
 
 def wait_findings(
-    waits: Sequence[LoopWait], thread_name: Callable[[int], str], span: int, run: int
+    waits: Sequence[LoopWait],
+    thread_name: Callable[[int], str],
+    span: int,
+    run: int,
+    whose: str = "the time",
 ) -> Iterator[Finding]:
-    """A finding for each of the waits in `span` ns of a run of `run` ns."""
+    """A finding for each of the waits in `span` ns, which are `whose`, of a run of `run` ns."""
     for wait in waits:
-        text = f"{quoted(wait.name)} waits {percent(wait.total / span)} of the time"
+        text = f"{quoted(wait.name)} waits {percent(wait.total / span)} of {whose}"
         evidence = [f"{counted(wait.calls, 'call')}, {time_each(wait.total, wait.calls)}"]
         advice = ""
-        if wait.thread is None:
+        if wait.meanwhile:
+            evidence += _meanwhile(wait, thread_name)
+        else:
             if wait.others:
                 evidence.append("no other thread is in a range for most of it")
             else:
                 evidence.append("no other thread has a range meanwhile")
             advice = "put ranges into the thread that it waits for"
-        else:
-            evidence += _meanwhile(wait, thread_name(wait.thread))
         is_cause = any(other.ends_it for other in wait.meanwhile)
-        certainty = MEASURED if is_cause or wait.thread is None else LIKELY
+        certainty = MEASURED if is_cause or not wait.meanwhile else LIKELY
         yield Finding("wait", text, certainty, evidence, advice, min(wait.total / run, 1.0))
 
 
-def _meanwhile(wait: LoopWait, thread: str) -> Iterator[str]:
+def holder_lines(loop: Loop, which: Indices, name: str) -> list[str]:
+    """What went on while the steps `which` waited in ranges of this name; empty: it is no wait, or
+    nothing did."""
+    if not is_wait(name):
+        return []
+    for wait in loop.waits_of(which):
+        if wait.name == name and wait.meanwhile:
+            return list(_meanwhile(wait, loop.thread_name))
+    return []
+
+
+def _meanwhile(wait: LoopWait, thread_name: Callable[[int], str]) -> Iterator[str]:
     shares = [
         f"{quoted(other.name)} ({percent(min(other.share, 1.0))} of the wait)"
         for other in wait.meanwhile[:_MAX_NAMED]
     ]
-    yield f"meanwhile thread '{thread}' runs {listing(shares)}"
+    thread = None if wait.thread is None else thread_name(wait.thread)
+    who = "other requests run" if thread is None else f"thread '{thread}' runs"
+    yield f"meanwhile {who} {listing(shares)}"
     if any(other.ends_it for other in wait.meanwhile):
         ends = [other.name for other in wait.meanwhile if other.ends_it]
         yield f"the wait ends when {quoted(ends[0])} ends"

@@ -10,16 +10,19 @@ from functools import cached_property
 from nvspan._results.loops import LoopSelf
 from nvspan.loops.choosing import CYCLE, GIVEN, Candidate, Choice, Chooser, Strength, unit_of
 from nvspan.loops.groups import GIVEN as GIVEN_TRAIT
-from nvspan.loops.groups import NO_NAME, PROFILE, group_names
+from nvspan.loops.groups import NO_NAME, PROFILE, WAIT, group_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
+    from typing_extensions import Buffer
+
     from nvspan._reader import LoopSteps, RecordingHandle
     from nvspan._results import RecordedThread
     from nvspan._results.loops import (
         LoopGaps,
+        LoopHolds,
         LoopThread,
         LoopTiny,
         LoopTree,
@@ -139,6 +142,21 @@ class Loop:
     def waits(self) -> list[LoopWait]:
         """The waits on the steps' thread, by name; without steps, on the main thread."""
         return self.steps.waits(self.main_thread if self.choice is None else -1)
+
+    @cached_property
+    def waits_of_requests(self) -> list[LoopWait]:
+        """The waits of all steps, wherever they run, by name."""
+        return self.waits_of(range(len(self.steps.start)))
+
+    def waits_of(self, which: Sequence[int] | Buffer) -> list[LoopWait]:
+        """The waits of some steps, wherever they run, by name."""
+        has_some = any(group.traits & WAIT for group in self.groups)
+        return self.steps.waits_of(which) if has_some else []
+
+    @cached_property
+    def holds(self) -> LoopHolds:
+        """Which ranges hold an event loop while other steps are open."""
+        return self.steps.holds()
 
     @cached_property
     def self_times(self) -> list[LoopSelf]:

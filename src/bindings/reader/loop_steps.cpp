@@ -9,6 +9,7 @@
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/result.hpp"
 #include "reader/loops/gaps.hpp"
+#include "reader/loops/holds.hpp"
 #include "reader/loops/waits.hpp"
 #include "reader/steps/request_work.hpp"
 
@@ -146,9 +147,58 @@ py::list LoopStepsObject::waits(std::int64_t thread) const {
   const std::uint32_t of =
       thread < 0 ? reader::busiest_thread(*steps_) : static_cast<std::uint32_t>(thread);
   if (of >= shared_->ranges.of_threads.size()) return py::list();
+  return listed(without_gil([&] { return reader::find_waits(shared_->ranges, *steps_, of); }));
+}
+
+py::list LoopStepsObject::waits_of(const std::vector<std::uint32_t>& which) {
+  for (const std::uint32_t step : which) {
+    if (step >= steps_->size()) throw py::index_error();
+  }
+  return listed(without_gil([&] {
+    if (!shared_->ranges.has_any(reader::trait_wait)) return std::vector<reader::LoopWait>();
+    return reader::find_waits_of(shared_->ranges, *steps_, owners(), which);
+  }));
+}
+
+py::object LoopStepsObject::holds() {
+  const reader::LoopHolds found = without_gil([&] {
+    if (!steps_->is_floating) return reader::LoopHolds();
+    return reader::find_holds(shared_->ranges, *steps_, owners());
+  });
+  py::list holds, parts;
+  for (const reader::LoopHold& one : found.holds) {
+    NewResult entry("LoopHold");
+    entry["name"] = shared_->label(one.group);
+    entry["thread"] = one.thread;
+    entry["calls"] = one.calls;
+    entry["total"] = one.total;
+    entry["longest"] = one.longest;
+    entry["waiting"] = one.waiting;
+    entry["nested"] = one.is_nested;
+    holds.append(entry.done());
+  }
+  for (const reader::LoopHeld& one : found.parts) {
+    NewResult entry("LoopHeld");
+    entry["name"] = shared_->label(one.group);
+    entry["group"] = one.group;
+    entry["total"] = one.total;
+    entry["held"] = one.held;
+    entry["held_calls"] = one.held_calls;
+    entry["free_calls"] = one.free_calls;
+    entry["held_median"] = one.held_median;
+    entry["free_median"] = one.free_median;
+    parts.append(entry.done());
+  }
+  NewResult result("LoopHolds");
+  result["holds"] = holds;
+  result["held"] = found.held;
+  result["parts"] = parts;
+  return result.done();
+}
+
+py::list LoopStepsObject::listed(const std::vector<reader::LoopWait>& waits) const {
   py::list rows;
-  for (const reader::LoopWait& wait :
-       without_gil([&] { return reader::find_waits(shared_->ranges, *steps_, of); })) {
+  for (const reader::LoopWait& wait : waits) {
     py::list meanwhile;
     for (const reader::LoopMeanwhile& part : wait.meanwhile) {
       NewResult entry("LoopMeanwhile");
@@ -162,7 +212,9 @@ py::list LoopStepsObject::waits(std::int64_t thread) const {
     entry["calls"] = wait.calls;
     entry["total"] = wait.total;
     entry["share"] = wait.share;
-    entry["thread"] = number_or_none(wait.thread);
+    const bool is_thread = wait.thread >= 0;
+    entry["thread"] = is_thread ? py::object(py::int_(wait.thread)) : py::object(py::none());
+    entry["of_requests"] = wait.thread == reader::LoopWait::of_requests;
     entry["meanwhile"] = meanwhile;
     entry["others"] = wait.has_others;
     rows.append(entry.done());
@@ -172,10 +224,18 @@ py::list LoopStepsObject::waits(std::int64_t thread) const {
 
 const reader::LoopTree& LoopStepsObject::built() {
   if (tree_ == nullptr) {
-    tree_ = std::make_shared<const reader::LoopTree>(
-        without_gil([&] { return reader::build_tree(shared_->ranges, *steps_); }));
+    tree_ = std::make_shared<const reader::LoopTree>(without_gil([&] {
+      return reader::build_tree(shared_->ranges, *steps_,
+                                [&]() -> const reader::Owners& { return owners(); });
+    }));
   }
   return *tree_;
+}
+const reader::Owners& LoopStepsObject::owners() {
+  if (owners_ == nullptr) {
+    owners_ = std::make_unique<const reader::Owners>(reader::owners_of(shared_->ranges, *steps_));
+  }
+  return *owners_;
 }
 const reader::Concurrency& LoopStepsObject::concurrency() {
   if (concurrency_ == nullptr) {
@@ -235,6 +295,8 @@ void bind_loop_steps(py::module_& module) {
       .def("means", &LoopStepsObject::means)
       .def("gaps", &LoopStepsObject::gaps)
       .def("waits", &LoopStepsObject::waits)
+      .def("waits_of", &LoopStepsObject::waits_of)
+      .def("holds", &LoopStepsObject::holds)
       .def("found", &LoopStepsObject::found)
       .def("found_by_parts", &LoopStepsObject::found_by_parts);
 }

@@ -11,6 +11,7 @@
 
 #include "reader/loops/parts.hpp"
 #include "reader/loops/ranges.hpp"
+#include "reader/loops/waits.hpp"
 #include "reader/scan/selection.hpp"
 
 #include <cstdint>
@@ -49,6 +50,9 @@ class LoopStepsObject {
   pybind11::object gaps(std::uint32_t thread) const;
   // Of a thread; -1: of the one that has the most steps.
   pybind11::list waits(std::int64_t thread) const;
+  // Of some of the steps, wherever they run.
+  pybind11::list waits_of(const std::vector<std::uint32_t>& which);
+  pybind11::object holds();
 
   // A FoundSteps. `phases`: the names of the phases, of the time outside them, and of that in which
   // the CPU waits; `roles` is a dict from pairs of numbers, of a domain and a name, to roles.
@@ -62,12 +66,15 @@ class LoopStepsObject {
                                   const std::vector<std::string>& work_domains);
 
  private:
+  pybind11::list listed(const std::vector<reader::LoopWait>& waits) const;
   const reader::LoopTree& built();
+  const reader::Owners& owners();
   const reader::Concurrency& concurrency();
 
   std::shared_ptr<const LoopShared> shared_;
   std::shared_ptr<const reader::LoopSteps> steps_;
   std::shared_ptr<const reader::LoopTree> tree_;
+  std::unique_ptr<const reader::Owners> owners_;
   std::unique_ptr<const reader::Concurrency> concurrency_;
 };
 

@@ -105,6 +105,7 @@ LoopSteps steps_of(const LoopRanges& ranges, const RangeRows& rows) {
     std::stable_sort(steps.rows.begin(), steps.rows.end(), precedes);
   }
   ThreadOf thread_of(ranges);
+  bool is_moved = false;
   for (auto* const column : {&steps.thread, &steps.start, &steps.end}) {
     column->reserve(steps.rows.size());
   }
@@ -113,6 +114,11 @@ LoopSteps steps_of(const LoopRanges& ranges, const RangeRows& rows) {
     steps.start.push_back(ranges.start[row]);
     steps.end.push_back(ranges.end[row]);
     steps.is_floating = steps.is_floating || ranges.is_floating(row);
+    is_moved = is_moved || (ranges.flags[row] & LoopRanges::elsewhere) != 0;
+  }
+  for (std::size_t i = 0; is_moved && i < steps.size(); ++i) {
+    steps.end_thread.push_back(ranges.end_thread_of(static_cast<std::uint32_t>(steps.thread[i]),
+                                                    steps.start[i], steps.end[i]));
   }
   return steps;
 }

@@ -23,8 +23,9 @@ struct LoopSteps {
   Kind kind = Kind::ranges;
   RangeRows rows;                                      // of ranges alone
   core::LargeVector<std::int64_t> thread, start, end;  // by start
-  std::uint64_t evaluation = 0;  // ranges of the name that lie within evaluation
-  bool is_floating = false;      // whether one of `rows` is
+  std::uint64_t evaluation = 0;           // ranges of the name that lie within evaluation
+  bool is_floating = false;               // whether one of `rows` is
+  std::vector<std::uint32_t> end_thread;  // empty: each ends in its own thread
 
   std::size_t size() const noexcept { return start.size(); }
 };

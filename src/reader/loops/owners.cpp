@@ -6,33 +6,123 @@
 #include "reader/loops/open_requests.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
+#include <tuple>
 #include <vector>
 
 namespace nvspan::reader {
 namespace {
 
-// The outermost ranges within requests: of the requests' threads, or of all where their work is in
-// other threads.
+constexpr double most_uneven = 0.02;  // of the requests: without one, or with one more
+
+// Requests that begin in some threads and end in others, which hand them on one by one: what such a
+// thread does until it ends a request is that one's.
+class HandedRequests {
+ public:
+  explicit HandedRequests(const LoopSteps& steps) {
+    if (steps.end_thread.empty()) return;
+    std::set<std::uint32_t> first, last;
+    for (std::uint32_t step = 0; step < steps.size(); ++step) {
+      const auto thread = static_cast<std::uint32_t>(steps.thread[step]);
+      first.insert(thread);
+      if (steps.end_thread[step] == thread) continue;
+      last.insert(steps.end_thread[step]);
+      of_threads_[steps.end_thread[step]].push_back({steps.end[step], steps.start[step], step});
+    }
+    // Where requests go back and forth, an end does not tell whose the ranges before it are.
+    for (const std::uint32_t thread : last) wanders_ = wanders_ || first.count(thread) != 0;
+    if (wanders_) of_threads_.clear();
+    for (auto& [thread, ends] : of_threads_) std::sort(ends.begin(), ends.end());
+  }
+  bool wanders() const { return wanders_; }
+  bool has(std::uint32_t thread) const { return of_threads_.count(thread) != 0; }
+  OpenRequests::Owner owner_of(std::uint32_t thread, std::int64_t start, std::int64_t end,
+                               bool floats) const {
+    const Ends& ends = of_threads_.at(thread);
+    const auto next = std::lower_bound(ends.begin(), ends.end(), Handed{end, 0, 0});
+    if (next == ends.end() || next->start > start) return {Owners::none, false};
+    const bool is_alone = next + 1 == ends.end() || (next + 1)->start > start;
+    return {next->step, floats && !is_alone};
+  }
+
+ private:
+  struct Handed {
+    std::int64_t end, start;
+    std::uint32_t step;
+    bool operator<(const Handed& other) const {
+      return std::tie(end, start, step) < std::tie(other.end, other.start, other.step);
+    }
+  };
+  using Ends = std::vector<Handed>;
+
+  bool wanders_ = false;
+  std::map<std::uint32_t, Ends> of_threads_;
+};
+
+// Groups that other threads have as often as there are requests, or twice, and so on, each range
+// within one: parts of the requests.
+std::vector<std::uint8_t> groups_of_requests(const LoopRanges& ranges, const LoopSteps& steps,
+                                             const RangeRows& rows) {
+  std::vector<std::int64_t> last_end;  // of the requests up to each one
+  for (const std::int64_t end : steps.end) {
+    last_end.push_back(last_end.empty() ? end : std::max(end, last_end.back()));
+  }
+  struct Count {
+    std::uint64_t all = 0, within = 0;
+  };
+  std::vector<Count> counts(ranges.groups.size());
+  for (const RangeRow row : rows) {
+    Count& count = counts[ranges.group[row]];
+    ++count.all;
+    const auto next = std::upper_bound(steps.start.begin(), steps.start.end(), ranges.start[row]);
+    if (next == steps.start.begin()) continue;
+    const auto place = static_cast<std::size_t>(next - steps.start.begin()) - 1;
+    count.within += last_end[place] >= ranges.end[row] ? 1 : 0;
+  }
+  std::vector<std::uint8_t> found(ranges.groups.size());
+  const auto requests = static_cast<double>(steps.size());
+  for (std::size_t group = 0; group < counts.size(); ++group) {
+    const auto all = static_cast<double>(counts[group].all);
+    const double each = std::round(all / requests);
+    const bool is_even = each >= 1 && std::abs(all - each * requests) <= most_uneven * requests;
+    const bool is_within = static_cast<double>(counts[group].within) >= (1 - most_uneven) * all;
+    found[group] = is_even && is_within ? 1 : 0;
+  }
+  return found;
+}
+
+// The outermost ranges within requests: of the threads in which these begin or end, of other
+// threads if each request has one, or of all where the requests' threads do nothing else.
 void by_order_of_events(const LoopRanges& ranges, const LoopSteps& steps, Owners& owners) {
   std::vector<std::uint8_t> is_step(ranges.size());
   for (const RangeRow row : steps.rows) is_step[row] = 1;
   std::vector<std::uint8_t> has_steps(ranges.of_threads.size());
   ThreadOf thread_of(ranges);
   for (const std::int64_t thread : steps.thread) has_steps[static_cast<std::size_t>(thread)] = 1;
-  RangeRows rest;
+  for (const std::uint32_t thread : steps.end_thread) has_steps[thread] = 1;
+  RangeRows rest, elsewhere;
   std::size_t same = 0;
   for (RangeRow row = 0; row < ranges.size(); ++row) {
     const bool is_outermost = ranges.parent[row] == no_range || ranges.is_floating(row);
     if (is_step[row] != 0 || !is_outermost || ranges.is_backward(row)) continue;
     rest.push_back(row);
-    same += has_steps[thread_of(row)];
+    const bool is_same = has_steps[thread_of(row)] != 0;
+    same += is_same ? 1 : 0;
+    if (!is_same) elsewhere.push_back(row);
   }
-  const bool is_across = static_cast<double>(same) < 0.2 * static_cast<double>(steps.size());
+  const HandedRequests handed(steps);
+  bool is_across = static_cast<double>(same) < 0.2 * static_cast<double>(steps.size());
   if (!is_across) {
-    rest.erase(std::remove_if(rest.begin(), rest.end(),
-                              [&](RangeRow row) { return has_steps[thread_of(row)] == 0; }),
-               rest.end());
+    const std::vector<std::uint8_t> belongs = groups_of_requests(ranges, steps, elsewhere);
+    const auto is_other = [&](RangeRow row) {
+      return has_steps[thread_of(row)] == 0 && belongs[ranges.group[row]] == 0;
+    };
+    const std::size_t before = rest.size();
+    rest.erase(std::remove_if(rest.begin(), rest.end(), is_other), rest.end());
+    is_across = handed.wanders() || elsewhere.size() > before - rest.size();
   }
   std::stable_sort(rest.begin(), rest.end(),
                    [&](RangeRow a, RangeRow b) { return ranges.start[a] < ranges.start[b]; });
@@ -42,11 +132,12 @@ void by_order_of_events(const LoopRanges& ranges, const LoopSteps& steps, Owners
                     ranges.of_threads.size());
   std::uint64_t owned = 0, doubtful = 0;
   for (const RangeRow row : rest) {
-    const std::uint32_t group = ranges.group[row];
-    const OpenRequests::Entered entered{ranges.start[row], ranges.end[row],
-                                        is_across ? 0 : thread_of(row), group,
-                                        calls[group] <= steps.size()};
-    const OpenRequests::Owner owner = open.enter(entered);
+    const std::uint32_t group = ranges.group[row], thread = thread_of(row);
+    const std::int64_t start = ranges.start[row], end = ranges.end[row];
+    const OpenRequests::Owner owner =
+        handed.has(thread)
+            ? handed.owner_of(thread, start, end, ranges.is_floating(row))
+            : open.enter({start, end, is_across ? 0 : thread, group, calls[group] <= steps.size()});
     owners.step[row] = owner.request;
     owners.is_doubtful[row] = owner.is_doubtful ? 1 : 0;
     owned += owner.request != Owners::none ? 1 : 0;

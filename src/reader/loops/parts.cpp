@@ -16,17 +16,17 @@ namespace {
 
 class PartsBuilder {
  public:
-  PartsBuilder(const LoopRanges& ranges, const LoopSteps& steps)
+  PartsBuilder(const LoopRanges& ranges, const LoopSteps& steps, const FindOwners& owners)
       : ranges_(ranges),
         steps_(steps),
         is_simple_(!ranges.has_flags() && !run_at_once()),
         latest_(ranges.groups.size()) {
-    if (!is_simple_) owners_ = owners_of(ranges, steps);
+    if (!is_simple_) owners_ = &owners();
   }
 
   LoopTree build() {
     tree_.is_followed = steps_.kind == LoopSteps::Kind::ranges && steps_.is_floating;
-    tree_.doubtful = owners_.doubtful;
+    tree_.doubtful = owners_ == nullptr ? 0 : owners_->doubtful;
     order_rows();
     take_steps();
     find_paths();
@@ -58,14 +58,14 @@ class PartsBuilder {
       const std::uint32_t around = is_outermost ? Paths::root : path_[parent];
       const bool is_inner = !is_outermost && paths_.group(around) == ranges_.group[row];
       path_[row] = is_inner ? around : path_of(around, ranges_.group[row]);
-      use(Visit{row, owners_.step[row], path_[row], is_outermost, is_inner});
+      use(Visit{row, owners_->step[row], path_[row], is_outermost, is_inner});
     };
     if (tree_.is_followed) {
       std::for_each(rows_.begin(), rows_.end(), visit);
       return;
     }
     for (RangeRow row = 0; row < ranges_.size(); ++row) {
-      if (owners_.step[row] != Owners::none) visit(row);
+      if (owners_->step[row] != Owners::none) visit(row);
     }
   }
   // Where neither steps nor ranges overlap, who owns a range is seen on the way.
@@ -101,14 +101,14 @@ class PartsBuilder {
     if (is_simple_) return;
     overlaps_ = !is_whole() && run_at_once();
     for (RangeRow row = 0; row < ranges_.size() && !overlaps_ && !is_whole(); ++row) {
-      overlaps_ = owners_.step[row] != Owners::none && ranges_.is_floating(row);
+      overlaps_ = owners_->step[row] != Owners::none && ranges_.is_floating(row);
     }
     if (!tree_.is_followed) return;
     for (RangeRow row = 0; row < ranges_.size(); ++row) {
-      if (owners_.step[row] != Owners::none) rows_.push_back(row);
+      if (owners_->step[row] != Owners::none) rows_.push_back(row);
     }
     const auto precedes = [&](RangeRow a, RangeRow b) {
-      if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
+      if (owners_->step[a] != owners_->step[b]) return owners_->step[a] < owners_->step[b];
       if (ranges_.start[a] != ranges_.start[b]) return ranges_.start[a] < ranges_.start[b];
       return ranges_.end[a] > ranges_.end[b];
     };
@@ -116,7 +116,7 @@ class PartsBuilder {
     parents_.resize(ranges_.size(), no_range);
     NestingStack stack(ranges_);
     for (const RangeRow row : rows_) {
-      stack.enter(row, owners_.step[row]);
+      stack.enter(row, owners_->step[row]);
       parents_[row] = stack.parent();
     }
   }
@@ -131,7 +131,7 @@ class PartsBuilder {
   }
   RangeRow parent_of(RangeRow row) const {
     const RangeRow parent = parents_.empty() ? ranges_.parent[row] : parents_[row];
-    if (parent == no_range || owners_.step[parent] != owners_.step[row]) return no_range;
+    if (parent == no_range || owners_->step[parent] != owners_->step[row]) return no_range;
     return parent;
   }
 
@@ -187,7 +187,7 @@ class PartsBuilder {
                                [&](RangeRow row) { return calls[path_[row]] <= steps_.size(); }),
                 order.end());
     const auto lane_of = [&](RangeRow row) {
-      return std::uint64_t{path_[row]} << 32 | owners_.step[row];
+      return std::uint64_t{path_[row]} << 32 | owners_->step[row];
     };
     std::stable_sort(order.begin(), order.end(), [&](RangeRow a, RangeRow b) {
       if (lane_of(a) != lane_of(b)) return lane_of(a) < lane_of(b);
@@ -199,12 +199,12 @@ class PartsBuilder {
     }
     each_row([&](const Visit& visit) { all_[visit.path].total += times_[visit.row]; });
     std::stable_sort(outermost.begin(), outermost.end(), [&](RangeRow a, RangeRow b) {
-      if (owners_.step[a] != owners_.step[b]) return owners_.step[a] < owners_.step[b];
+      if (owners_->step[a] != owners_->step[b]) return owners_->step[a] < owners_->step[b];
       return ranges_.start[a] < ranges_.start[b];
     });
     SortedCoverage within_steps;
     for (const RangeRow row : outermost) {
-      const std::uint32_t step = owners_.step[row];
+      const std::uint32_t step = owners_->step[row];
       tree_.self[step] -= within_steps.add(step, ranges_.start[row], ranges_.end[row]);
     }
   }
@@ -329,7 +329,7 @@ class PartsBuilder {
   const LoopRanges& ranges_;
   const LoopSteps& steps_;
   const bool is_simple_;
-  Owners owners_;  // where it is not simple
+  const Owners* owners_ = nullptr;  // where it is not simple
   std::vector<Latest> latest_;
   bool overlaps_ = false;
   RangeRows rows_, parents_;               // where the order of events says whose a range is
@@ -342,8 +342,8 @@ class PartsBuilder {
 
 }  // namespace
 
-LoopTree build_tree(const LoopRanges& ranges, const LoopSteps& steps) {
-  return PartsBuilder(ranges, steps).build();
+LoopTree build_tree(const LoopRanges& ranges, const LoopSteps& steps, const FindOwners& owners) {
+  return PartsBuilder(ranges, steps, owners).build();
 }
 
 }  // namespace nvspan::reader

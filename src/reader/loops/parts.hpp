@@ -6,10 +6,12 @@
 #pragma once
 
 #include "reader/loops/loop_steps.hpp"
+#include "reader/loops/owners.hpp"
 #include "reader/loops/ranges.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace nvspan::reader {
@@ -41,6 +43,8 @@ struct LoopTree {
   double doubtful = 0;
 };
 
-LoopTree build_tree(const LoopRanges& ranges, const LoopSteps& steps);
+// `owners`: where neither ranges have flags nor steps run at once, nobody asks for them.
+using FindOwners = std::function<const Owners&()>;
+LoopTree build_tree(const LoopRanges& ranges, const LoopSteps& steps, const FindOwners& owners);
 
 }  // namespace nvspan::reader

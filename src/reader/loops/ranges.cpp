@@ -9,6 +9,7 @@
 
 #include <numeric>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace nvspan::reader {
@@ -60,7 +61,9 @@ class ColumnScan : public RangeScan<ColumnScan> {
     ++closed;
     ++closed_of[range.site];
     out_.end[range.row] = range.end;
-    if (range.end_thread != range.thread) out_.flags[range.row] |= LoopRanges::elsewhere;
+    if (range.end_thread == range.thread) return;
+    out_.flags[range.row] |= LoopRanges::elsewhere;
+    moved.push_back({range.thread, range.start, range.end, range.end_thread});
   }
 
   std::uint64_t closed = 0;
@@ -68,6 +71,7 @@ class ColumnScan : public RangeScan<ColumnScan> {
   bool has_device_ranges = false;
   std::vector<std::uint64_t> closed_of;  // of each site
   std::vector<UnendedRange> still_open;
+  std::vector<MovedRange> moved;
 
  private:
   RangeRow rows() const { return static_cast<RangeRow>(out_.start.size()); }
@@ -89,6 +93,10 @@ class ColumnScan : public RangeScan<ColumnScan> {
   LoopRanges& out_;
   std::vector<std::uint8_t> flags_of_;  // sites
 };
+
+auto place_of(const MovedRange& range) {
+  return std::make_tuple(range.thread, range.start, range.end);
+}
 
 template <typename Vector>
 void permute(Vector& column, const RangeRows& order, RangeRow begin) {
@@ -117,6 +125,9 @@ LoopRanges::LoopRanges(const Recording& recording, const Selection& selection) {
   has_flags_ = scan.has_flags;
   has_device_ranges_ = scan.has_device_ranges;
   still_open_ = std::move(scan.still_open);
+  moved_ = std::move(scan.moved);
+  std::sort(moved_.begin(), moved_.end(),
+            [](const MovedRange& a, const MovedRange& b) { return place_of(a) < place_of(b); });
   name_sites(recording, scan.closed_of);
 }
 
@@ -125,6 +136,15 @@ std::uint32_t LoopRanges::thread_of(RangeRow row) const {
   const auto next = std::upper_bound(of_threads.begin(), of_threads.end(), row,
                                      [](RangeRow at, const Rows& rows) { return at < rows.end; });
   return static_cast<std::uint32_t>(next - of_threads.begin());
+}
+
+std::uint32_t LoopRanges::end_thread_of(std::uint32_t thread, std::int64_t start,
+                                        std::int64_t end) const {
+  const auto place = std::make_tuple(thread, start, end);
+  const auto found =
+      std::lower_bound(moved_.begin(), moved_.end(), place,
+                       [](const MovedRange& a, const auto& b) { return place_of(a) < b; });
+  return found != moved_.end() && place_of(*found) == place ? found->end_thread : thread;
 }
 
 void LoopRanges::drop_unclosed() {

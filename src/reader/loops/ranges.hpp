@@ -56,6 +56,13 @@ struct UnendedRange {
   std::int64_t start = 0, end = 0;
 };
 
+// A range that ended in another thread than its own.
+struct MovedRange {
+  std::uint32_t thread = 0;
+  std::int64_t start = 0, end = 0;
+  std::uint32_t end_thread = 0;
+};
+
 class LoopRanges {
  public:
   // Only reads. Throws std::length_error where there are 2^32 or more.
@@ -88,6 +95,8 @@ class LoopRanges {
   };
   Rows rows_of(std::uint32_t thread) const { return of_threads[thread]; }
   std::uint32_t thread_of(RangeRow row) const;
+  // Where a range of this thread, start and end ended.
+  std::uint32_t end_thread_of(std::uint32_t thread, std::int64_t start, std::int64_t end) const;
   std::uint32_t process_of_thread(std::uint32_t one) const { return processes_[one]; }
   std::int64_t span() const noexcept { return last - first; }
 
@@ -121,6 +130,7 @@ class LoopRanges {
   std::uint8_t traits_ = 0;
   bool has_flags_ = false;
   bool has_device_ranges_ = false;
+  std::vector<MovedRange> moved_;  // by thread, start and end
 };
 
 // LoopRanges::thread_of, at once for rows of the thread that was found before.

@@ -4,6 +4,7 @@
 #include "reader/loops/waits.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -14,55 +15,104 @@ struct Window {
   std::int64_t begin, end;
 };
 
-// The waits of one group: how much of an interval lies within them.
-class Waiting {
+// What runs one thing after the other: a thread, or a request where these take turns on threads.
+using Lane = std::uint32_t;
+
+constexpr std::uint32_t no_group = 0xFFFFFFFF;
+
+// For how long intervals are open until a time, as a sum over all of them.
+class OpenTime {
  public:
-  Waiting(const LoopRanges& ranges, const RangeRows& rows) {
-    std::int64_t sum = 0;
-    for (const RangeRow row : rows) {
-      begins_.push_back(ranges.start[row]);
-      ends_.push_back(ranges.end[row]);
-      before_.push_back(sum);
-      sum += ranges.duration(row);
-    }
-    before_.push_back(sum);
+  void add(std::int64_t begin, std::int64_t end) {
+    changes_.push_back({begin, 1});
+    changes_.push_back({end, -1});
   }
-  std::size_t size() const { return begins_.size(); }
-  std::int64_t begin() const { return begins_.front(); }
-  std::int64_t end() const { return ends_.back(); }
-  std::int64_t total() const { return before_.back(); }
-  std::int64_t begin_of(std::size_t wait) const { return begins_[wait]; }
-  std::int64_t end_of(std::size_t wait) const { return ends_[wait]; }
+  void finish() {
+    std::sort(changes_.begin(), changes_.end());
+    std::int64_t sum = 0, open = 0, latest = 0;
+    for (const auto& [time, change] : changes_) {
+      sum += open * (time - latest);
+      latest = time;
+      open += change;
+      times_.push_back(time);
+      sums_.push_back(sum);
+      open_.push_back(open);
+    }
+    changes_ = {};
+  }
   std::int64_t within(std::int64_t start, std::int64_t end) const {
     return until(end) - until(start);
   }
 
  private:
   std::int64_t until(std::int64_t time) const {
-    const auto next = std::upper_bound(begins_.begin(), begins_.end(), time);
-    const auto place = static_cast<std::size_t>(next - begins_.begin());
-    if (place == 0) return 0;
-    return before_[place - 1] + std::min(time, ends_[place - 1]) - begins_[place - 1];
+    const auto next = std::upper_bound(times_.begin(), times_.end(), time);
+    if (next == times_.begin()) return 0;
+    const auto place = static_cast<std::size_t>(next - times_.begin()) - 1;
+    return sums_[place] + open_[place] * (time - times_[place]);
   }
 
-  std::vector<std::int64_t> begins_, ends_, before_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> changes_;
+  std::vector<std::int64_t> times_, sums_, open_;
 };
 
-// How many of the waits end as a range ends, beyond chance.
-double share_released(const Waiting& waiting, std::vector<std::int64_t>& ends) {
+// The waits of one group: how much of an interval of another lane lies within them.
+class Waiting {
+ public:
+  struct Wait {
+    std::int64_t begin, end;
+    Lane lane;
+  };
+  explicit Waiting(std::vector<Wait> waits) : waits_(std::move(waits)) {
+    for (const Wait& wait : waits_) {
+      all_.add(wait.begin, wait.end);
+      lanes_[wait.lane].add(wait.begin, wait.end);
+      total_ += wait.end - wait.begin;
+      begin_ = std::min(begin_, wait.begin);
+      end_ = std::max(end_, wait.end);
+    }
+    all_.finish();
+    for (auto& [lane, open] : lanes_) open.finish();
+  }
+  const std::vector<Wait>& waits() const { return waits_; }
+  std::int64_t begin() const { return begin_; }
+  std::int64_t end() const { return end_; }
+  std::int64_t total() const { return total_; }
+  // Whether another lane than this one has some.
+  bool has_others(Lane lane) const { return lanes_.size() > lanes_.count(lane); }
+  std::int64_t within(std::int64_t start, std::int64_t end, Lane lane) const {
+    const auto own = lanes_.find(lane);
+    return all_.within(start, end) - (own == lanes_.end() ? 0 : own->second.within(start, end));
+  }
+
+ private:
+  std::vector<Wait> waits_;
+  OpenTime all_;
+  std::map<Lane, OpenTime> lanes_;
+  std::int64_t begin_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end_ = std::numeric_limits<std::int64_t>::min();
+  std::int64_t total_ = 0;
+};
+
+struct End {
+  std::int64_t at;
+  Lane lane;
+  bool operator<(const End& other) const { return at < other.at; }
+};
+
+// How many of the waits end as a range of another lane ends, beyond chance.
+double share_released(const Waiting& waiting, std::vector<End>& ends) {
   std::sort(ends.begin(), ends.end());
-  const auto count = static_cast<double>(waiting.size());
+  const auto count = static_cast<double>(waiting.waits().size());
   double near = 0, tolerances = 0;
-  for (std::size_t i = 0; i < waiting.size(); ++i) {
-    const std::int64_t at = waiting.end_of(i);
-    const double tolerance =
-        std::max(20'000.0, 0.05 * static_cast<double>(at - waiting.begin_of(i)));
+  for (const Waiting::Wait& wait : waiting.waits()) {
+    const double tolerance = std::max(20'000.0, 0.05 * static_cast<double>(wait.end - wait.begin));
     tolerances += tolerance;
-    const auto from =
-        std::lower_bound(ends.begin(), ends.end(), at - static_cast<std::int64_t>(tolerance));
-    const auto to =
-        std::upper_bound(from, ends.end(), at + static_cast<std::int64_t>(0.2 * tolerance));
-    near += to != from ? 1 : 0;
+    const auto from = std::lower_bound(ends.begin(), ends.end(),
+                                       End{wait.end - static_cast<std::int64_t>(tolerance), 0});
+    const auto to = std::upper_bound(from, ends.end(),
+                                     End{wait.end + static_cast<std::int64_t>(0.2 * tolerance), 0});
+    near += std::any_of(from, to, [&](const End& end) { return end.lane != wait.lane; }) ? 1 : 0;
   }
   const double extent = std::max(1.0, static_cast<double>(waiting.end() - waiting.begin()));
   const double chance =
@@ -70,24 +120,58 @@ double share_released(const Waiting& waiting, std::vector<std::int64_t>& ends) {
   return near / count - chance;
 }
 
+// The lane of each row, and the lanes of requests: these have always something to do, which says
+// nothing of what one of them waits for unless waits end with it.
+class Lanes {
+ public:
+  // Threads.
+  explicit Lanes(const LoopRanges& ranges) : ranges_(ranges) {}
+  Lanes(const LoopRanges& ranges, const LoopSteps& requests, const Owners& owners)
+      : ranges_(ranges), has_requests_(ranges.of_threads.size()) {
+    if (requests.is_floating) {
+      owners_ = &owners;
+      group_ = ranges.group[requests.rows.front()];
+    }
+    for (const std::int64_t thread : requests.thread) {
+      has_requests_[static_cast<std::size_t>(thread)] = 1;
+    }
+  }
+  Lane lane_of(RangeRow row, std::uint32_t thread) const {
+    const bool is_owned = owners_ != nullptr && owners_->step[row] != Owners::none;
+    return is_owned ? static_cast<Lane>(ranges_.of_threads.size()) + owners_->step[row] : thread;
+  }
+  // Of requests that take turns, what they do counts, and not that they are open.
+  bool is_left_out(RangeRow row) const { return ranges_.group[row] == group_; }
+  bool is_request(Lane lane) const {
+    return lane >= ranges_.of_threads.size() ||
+           (!has_requests_.empty() && has_requests_[lane] != 0);
+  }
+
+ private:
+  const LoopRanges& ranges_;
+  const Owners* owners_ = nullptr;
+  std::uint32_t group_ = no_group;
+  std::vector<std::uint8_t> has_requests_;
+};
+
 class Meanwhile {
  public:
-  Meanwhile(const LoopRanges& ranges, const Waiting& waiting, std::uint32_t thread)
-      : ranges_(ranges), waiting_(waiting) {
-    for (std::uint32_t other = 0; other < ranges.of_threads.size(); ++other) {
-      if (other != thread) add_thread(other);
-    }
+  Meanwhile(const LoopRanges& ranges, const Waiting& waiting, const Lanes& lanes)
+      : ranges_(ranges), waiting_(waiting), lanes_(lanes) {
+    for (std::uint32_t thread = 0; thread < ranges.of_threads.size(); ++thread) add_thread(thread);
   }
 
   void tell(LoopWait& wait) const {
     wait.has_others = has_others_;
-    std::map<std::uint32_t, std::vector<LoopMeanwhile>> threads;
-    for (const Sum& sum : largest()) {
-      if (static_cast<double>(sum.time) < 0.05 * static_cast<double>(waiting_.total())) continue;
-      // Start/end ranges may overlap each other.
+    std::map<std::int64_t, std::vector<LoopMeanwhile>> threads;
+    for (const auto& [key, time] : largest()) {
+      if (static_cast<double>(time) < 0.05 * static_cast<double>(waiting_.total())) continue;
+      // Start/end ranges may overlap each other, and so do other requests.
       const double share =
-          std::min(1.0, static_cast<double>(sum.time) / static_cast<double>(waiting_.total()));
-      threads[sum.thread].push_back({sum.group, share, ends_wait(sum)});
+          std::min(1.0, static_cast<double>(time) / static_cast<double>(waiting_.total()));
+      const bool ends_it = ends_wait(key);
+      if (!ends_it && key.first == LoopWait::of_requests) continue;
+      threads[key.first].push_back({key.second, share, ends_it});
     }
     std::pair<bool, double> best{false, 0};
     double most = 0;
@@ -100,63 +184,74 @@ class Meanwhile {
       }
       const std::pair<bool, double> rank{ends_it, std::min(1.0, share)};
       most = std::max(most, rank.second);
-      if (wait.thread >= 0 && rank <= best) continue;
+      if (wait.thread != LoopWait::of_none && rank <= best) continue;
       best = rank;
       wait.thread = thread;
     }
-    if (most < least_meanwhile) wait.thread = -1;
-    if (wait.thread >= 0) wait.meanwhile = threads[static_cast<std::uint32_t>(wait.thread)];
+    if (most < least_meanwhile) wait.thread = LoopWait::of_none;
+    if (wait.thread != LoopWait::of_none) wait.meanwhile = threads[wait.thread];
   }
 
  private:
-  struct Sum {
-    std::uint32_t thread, group;
-    std::int64_t time;
-  };
+  using Key = std::pair<std::int64_t, std::uint32_t>;  // a thread, or requests, and a group
+  using Sum = std::pair<Key, std::int64_t>;
+
+  std::int64_t place_of(Lane lane) const {
+    return lanes_.is_request(lane) ? LoopWait::of_requests : std::int64_t{lane};
+  }
 
   // The time of each group in which a range of it was the innermost, within the waits.
   void add_thread(std::uint32_t thread) {
     const LoopRanges::Rows rows = ranges_.rows_of(thread);
     std::vector<std::int64_t> own(rows.end - rows.begin);
     for (RangeRow row = rows.begin; row < rows.end; ++row) {
-      if (!counts(row)) continue;
-      has_others_ = true;
-      const std::int64_t overlap = waiting_.within(ranges_.start[row], ranges_.end[row]);
+      const Lane lane = lanes_.lane_of(row, thread);
+      if (!counts(row, lane)) continue;
+      has_others_ = has_others_ || !lanes_.is_request(lane);
+      const std::int64_t overlap = waiting_.within(ranges_.start[row], ranges_.end[row], lane);
       own[row - rows.begin] += overlap;
       const RangeRow parent = ranges_.parent[row];
       if (parent != no_range) own[parent - rows.begin] -= overlap;
     }
-    std::map<std::uint32_t, std::int64_t> groups;
     for (RangeRow row = rows.begin; row < rows.end; ++row) {
-      if (!counts(row) || ranges_.has(row, trait_wait)) continue;
-      groups[ranges_.group[row]] += std::max<std::int64_t>(0, own[row - rows.begin]);
+      const Lane lane = lanes_.lane_of(row, thread);
+      if (!counts(row, lane) || ranges_.has(row, trait_wait)) continue;
+      sums_[{place_of(lane), ranges_.group[row]}] +=
+          std::max<std::int64_t>(0, own[row - rows.begin]);
     }
-    for (const auto& [group, time] : groups) sums_.push_back({thread, group, time});
   }
-  bool counts(RangeRow row) const {
+  bool counts(RangeRow row, Lane lane) const {
     return ranges_.end[row] > waiting_.begin() && ranges_.start[row] < waiting_.end() &&
-           !ranges_.is_backward(row);
+           !ranges_.is_backward(row) && !lanes_.is_left_out(row) && waiting_.has_others(lane);
   }
   std::vector<Sum> largest() const {
-    std::vector<Sum> sorted = sums_;
+    std::vector<Sum> sorted(sums_.begin(), sums_.end());
     std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const Sum& a, const Sum& b) { return a.time > b.time; });
+                     [](const Sum& a, const Sum& b) { return a.second > b.second; });
     sorted.resize(std::min<std::size_t>(sorted.size(), 16));
     return sorted;
   }
-  bool ends_wait(const Sum& sum) const {
-    const LoopRanges::Rows rows = ranges_.rows_of(sum.thread);
-    std::vector<std::int64_t> ends;
-    for (RangeRow row = rows.begin; row < rows.end; ++row) {
-      if (ranges_.group[row] == sum.group && counts(row)) ends.push_back(ranges_.end[row]);
+  bool ends_wait(const Key& key) const {
+    std::vector<End> ends;
+    for (std::uint32_t thread = 0; thread < ranges_.of_threads.size(); ++thread) {
+      if (key.first != LoopWait::of_requests && key.first != thread) continue;
+      const LoopRanges::Rows rows = ranges_.rows_of(thread);
+      for (RangeRow row = rows.begin; row < rows.end; ++row) {
+        if (ranges_.group[row] != key.second) continue;
+        const Lane lane = lanes_.lane_of(row, thread);
+        if (counts(row, lane) && place_of(lane) == key.first) {
+          ends.push_back({ranges_.end[row], lane});
+        }
+      }
     }
     return share_released(waiting_, ends) > 0.5;
   }
 
   const LoopRanges& ranges_;
   const Waiting& waiting_;
+  const Lanes& lanes_;
   bool has_others_ = false;
-  std::vector<Sum> sums_;
+  std::map<Key, std::int64_t> sums_;
 };
 
 // While steps run; without steps, from the thread's first range to the end of its last.
@@ -169,6 +264,33 @@ Window window_of(const LoopRanges& ranges, const LoopSteps& steps, std::uint32_t
   return {ranges.start[rows.begin], rows.last};
 }
 
+using GroupWaits = std::map<std::uint32_t, std::vector<Waiting::Wait>>;
+
+// Whether it is one, and not within another.
+bool is_wait(const LoopRanges& ranges, RangeRow row) {
+  const RangeRow parent = ranges.parent[row];
+  return ranges.has(row, trait_wait) && (parent == no_range || !ranges.has(parent, trait_wait));
+}
+
+// Those that take long enough of a time.
+std::vector<LoopWait> told(const LoopRanges& ranges, const GroupWaits& waits, std::int64_t time,
+                           const Lanes& lanes) {
+  const auto whole = static_cast<double>(std::max<std::int64_t>(1, time));
+  std::vector<LoopWait> found;
+  for (const auto& [group, of_group] : waits) {
+    const Waiting waiting(of_group);
+    LoopWait wait;
+    wait.group = group;
+    wait.calls = of_group.size();
+    wait.total = waiting.total();
+    wait.share = static_cast<double>(wait.total) / whole;
+    if (wait.share < least_wait || wait.total == 0) continue;
+    Meanwhile(ranges, waiting, lanes).tell(wait);
+    found.push_back(std::move(wait));
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<LoopWait> find_waits(const LoopRanges& ranges, const LoopSteps& steps,
@@ -176,29 +298,36 @@ std::vector<LoopWait> find_waits(const LoopRanges& ranges, const LoopSteps& step
   if (!ranges.has_any(trait_wait)) return {};
   const Window window = window_of(ranges, steps, thread);
   const LoopRanges::Rows rows = ranges.rows_of(thread);
-  std::map<std::uint32_t, RangeRows> waits;
+  GroupWaits waits;
   for (RangeRow row = rows.begin; row < rows.end; ++row) {
-    if (!ranges.has(row, trait_wait) || ranges.is_floating(row)) continue;
+    if (!is_wait(ranges, row) || ranges.is_floating(row)) continue;
     if (ranges.start[row] < window.begin || ranges.end[row] > window.end) continue;
-    const RangeRow parent = ranges.parent[row];
-    if (parent == no_range || !ranges.has(parent, trait_wait)) {
-      waits[ranges.group[row]].push_back(row);
+    waits[ranges.group[row]].push_back({ranges.start[row], ranges.end[row], thread});
+  }
+  return told(ranges, waits, window.end - window.begin, Lanes(ranges));
+}
+
+std::vector<LoopWait> find_waits_of(const LoopRanges& ranges, const LoopSteps& requests,
+                                    const Owners& owners, const std::vector<std::uint32_t>& which) {
+  if (!ranges.has_any(trait_wait)) return {};
+  std::vector<std::uint8_t> counts(requests.size());
+  std::int64_t whole = 0;
+  for (const std::uint32_t request : which) {
+    counts[request] = 1;
+    whole += requests.end[request] - requests.start[request];
+  }
+  const Lanes lanes(ranges, requests, owners);
+  GroupWaits waits;
+  for (std::uint32_t thread = 0; thread < ranges.of_threads.size(); ++thread) {
+    const LoopRanges::Rows rows = ranges.rows_of(thread);
+    for (RangeRow row = rows.begin; row < rows.end; ++row) {
+      const std::uint32_t owner = owners.step[row];
+      if (owner == Owners::none || counts[owner] == 0 || !is_wait(ranges, row)) continue;
+      waits[ranges.group[row]].push_back(
+          {ranges.start[row], ranges.end[row], lanes.lane_of(row, thread)});
     }
   }
-  const auto whole = static_cast<double>(std::max<std::int64_t>(1, window.end - window.begin));
-  std::vector<LoopWait> found;
-  for (const auto& [group, of_group] : waits) {
-    const Waiting waiting(ranges, of_group);
-    LoopWait wait;
-    wait.group = group;
-    wait.calls = of_group.size();
-    wait.total = waiting.total();
-    wait.share = static_cast<double>(wait.total) / whole;
-    if (wait.share < least_wait || wait.total == 0) continue;
-    Meanwhile(ranges, waiting, thread).tell(wait);
-    found.push_back(std::move(wait));
-  }
-  return found;
+  return told(ranges, waits, whole, lanes);
 }
 
 }  // namespace nvspan::reader

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "reader/loops/loop_steps.hpp"
+#include "reader/loops/owners.hpp"
 #include "reader/loops/ranges.hpp"
 
 #include <cstdint>
@@ -23,11 +24,13 @@ struct LoopMeanwhile {
 };
 
 struct LoopWait {
+  static constexpr std::int64_t of_none = -1;      // none was in a range for long enough
+  static constexpr std::int64_t of_requests = -2;  // other requests, on any thread
   std::uint32_t group = 0;
   std::uint64_t calls = 0;
   std::int64_t total = 0;
   double share = 0;
-  std::int64_t thread = -1;  // -1: none was in a range for long enough
+  std::int64_t thread = of_none;
   std::vector<LoopMeanwhile> meanwhile;
   bool has_others = false;
 };
@@ -35,5 +38,9 @@ struct LoopWait {
 // Of a thread while the steps run; without steps, in all of its time.
 std::vector<LoopWait> find_waits(const LoopRanges& ranges, const LoopSteps& steps,
                                  std::uint32_t thread);
+// Of some requests, on all of their threads: shares are of their time. Another request counts where
+// waits end as what it does ends.
+std::vector<LoopWait> find_waits_of(const LoopRanges& ranges, const LoopSteps& requests,
+                                    const Owners& owners, const std::vector<std::uint32_t>& which);
 
 }  // namespace nvspan::reader

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from answers.key import (
     between,
+    event_loops,
     held_out_first_quiet,
     held_out_first_told,
     held_out_second_quiet,
@@ -25,6 +26,7 @@ FAMILIES = (
     steps,
     nested,
     requests,
+    event_loops,
     between,
     stages,
     where_time_goes,

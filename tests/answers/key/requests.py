@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
-from answers.key.program import MS, Parts, Program, Range
+from answers.key.program import MS, Parts, Program, Range, Thread
 from answers.key.truth import Truth, recording, says
 
 WEB = {"parse": 4.0, "db.query": 16.0, "render": 10.0}
@@ -296,6 +296,62 @@ def requests_one_after_the_other(program: Program) -> Truth:
     return Truth(
         "handle_request", 250, (says("rare", "db", figures=(4, 250)),), may="between dominant"
     )
+
+
+def handed(
+    program: Program,
+    count: int,
+    parts: Sequence[Mapping[str, float]],
+    *,
+    pause: float = 0.02,
+    at_once: bool = False,
+) -> list[Thread]:
+    """Jobs that go from thread to thread, each with its own parts; `pause` in ms is between two.
+
+    `at_once`: a thread begins the next job while the others are not yet done with this one.
+    """
+    threads = [program.thread(f"stage-{place}", noise=0.05) for place in range(len(parts))]
+    last = threads[-1]
+    for _ in range(count):
+        first = threads[0]
+        begin = first.now = (first.now if at_once else last.now) + 40_000
+        at = begin
+        for thread, work in zip(threads, parts, strict=True):
+            thread.now = max(thread.now, at)
+            thread.run(work)
+            at = thread.now + int(pause * MS)
+        first.span("tile", begin, last.now + 5_000, ends_in=len(threads) - 1)
+        last.now += 10_000
+    return threads
+
+
+@recording
+def tiles_of_three_threads(program: Program) -> Truth:
+    """The one in the middle neither begins nor ends a tile."""
+    handed(program, 150, [{"read": 2.1, "crop": 2.2}, {"warp": 2.4}, {"encode": 2.3, "put": 1.9}])
+    return Truth("tile", 150)
+
+
+@recording
+def tiles_in_a_pipeline(program: Program) -> Truth:
+    """Each thread begins the next tile while the others are not yet done with this one."""
+    parts = [{"read": 2.1, "crop": 1.7}, {"warp": 2.6, "encode": 1.5, "put": 1.2}]
+    handed(program, 30, parts, at_once=True)
+    shares = {name: program.share(name, "tile") for name in ("warp", "read")}
+    return Truth("tile", 30, may="unnamed trend", unit="request", headline=shares)
+
+
+@recording
+def tiles_that_lie_between_threads(program: Program) -> Truth:
+    """Between the two threads is time in no range; a third thread has nothing to do with it."""
+    threads = handed(program, 200, [{"read": 2.1}, {"warp": 2.4, "put": 1.6}], pause=4)
+    heartbeat = program.thread("heartbeat", noise=0.2)
+    while heartbeat.now < threads[-1].now:
+        heartbeat.leaf("send_metrics", 3)
+        heartbeat.spend(4)
+    inside = sum(program.share(name, "tile") for name in ("read", "warp", "put"))
+    finding = says("unnamed", "read", "warp", shares={"": 100 - inside}, absent=("send_metrics",))
+    return Truth("tile", 200, (finding,))
 
 
 @recording

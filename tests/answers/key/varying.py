@@ -258,3 +258,27 @@ def rare_slow_steps_of_a_part_that_is_always_there(program: Program) -> Truth:
     parts = TRAIN | {"data": lambda i: 40 if i in (17, 63, 64, 112) else 2.4}
     program.loop("step", 140, parts, noise=0.03)
     return Truth("step", 140, (says("rare", "data", figures=(4, 140)),))
+
+
+@recording
+def a_phase_that_grows_in_noisy_steps(program: Program) -> Truth:
+    """What a step takes says nothing: its largest phase varies by half."""
+    thread = program.thread(noise=0.04)
+    for number in range(120):
+        with thread.range("step"):
+            thread.leaf("solve", 15, 0.5)
+            thread.run({"lookup": 3 + 0.04 * number, "assemble": 5, "write": 2.5})
+        thread.spend(0.02)
+    findings = (says("trend", "lookup", absent=("solve", "assemble")),)
+    return Truth("step", 120, findings, may="dominant rare")
+
+
+@recording
+def phases_that_vary_in_noisy_steps(program: Program) -> Truth:
+    """Each phase for itself, and none over time."""
+    thread = program.thread(noise=0.3)
+    for _ in range(160):
+        with thread.range("step"):
+            thread.run({"solve": 6, "lookup": 4, "assemble": 5, "write": 4.5})
+        thread.spend(0.02)
+    return Truth("step", 160)

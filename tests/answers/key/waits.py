@@ -197,3 +197,86 @@ def worker_that_waits_for_the_loop(program: Program) -> Truth:
         worker.until(thread.now, "queue.get")
         worker.leaf("write", 0.5)
     return Truth("step", 50)
+
+
+def locked(
+    program: Program,
+    holds: list[tuple[int, int]],
+    *,
+    count: int = 240,
+    inside: float = 0,
+    step: str = "post_entry",
+) -> None:
+    """Four workers that need a lock: it is held in `holds`, and by each for `inside` ms."""
+    workers = [program.thread(f"worker-{number}", noise=0.1) for number in range(4)]
+    free = 0
+    for number, worker in enumerate(workers):
+        worker.now += number * 3 * MS
+    for _ in range(4 * count):
+        worker = min(workers, key=lambda one: one.now)
+        with worker.range(step):
+            worker.leaf("parse", 4)
+            held = [end for begin, end in holds if begin <= worker.now < end]
+            worker.until(max([worker.now, free, *held]) + 8_000, "rows.lock")
+            if inside:
+                worker.leaf("update_rows", inside)
+                free = worker.now
+            worker.run({"index": 9, "reply": 5.5})
+        worker.spend(0.2)
+
+
+def held_by(program: Program, thread: str, work: str, every: float, ms: float, until: float):
+    """Times in which another thread holds a lock, in which it does this work."""
+    holder, holds = program.thread(thread, noise=0.02), []
+    for number in range(1, int(until / every) + 1):
+        holder.now = begin = int(number * every * MS)
+        holder.leaf(work, ms)
+        holds.append((begin, holder.now))
+    return holds
+
+
+@recording
+def requests_behind_a_rare_lock(program: Program) -> Truth:
+    """Few wait for it, and these for most of their time."""
+    locked(program, held_by(program, "autovacuum", "vacuum_table", 1500, 60, 4400))
+    slow = says("slow", "rows.lock", "autovacuum", "vacuum_table", absent=("reply",))
+    return Truth("post_entry", 960, (slow,), unit="request")
+
+
+@recording
+def requests_that_hold_a_lock_in_turn(program: Program) -> Truth:
+    """Nobody but the other requests holds it."""
+    locked(program, [], inside=10)
+    finding = says("wait", "rows.lock", "other requests", "update_rows", absent=("'index'",))
+    return Truth("post_entry", 960, (finding,), may="dominant slow", unit="request")
+
+
+@recording
+def requests_behind_a_lock_of_another_process(program: Program) -> Truth:
+    """The other requests work meanwhile, and have nothing to do with it."""
+    holds = [(int(at * MS), int((at + 90) * MS)) for at in range(200, 5200, 400)]
+    locked(program, holds)
+    names = ("'index'", "'parse'", "'reply'")
+    findings = (
+        says("slow", "rows.lock", absent=names),
+        says("wait|slow", "rows.lock", absent=names),
+    )
+    return Truth("post_entry", 960, findings, unit="request")
+
+
+@recording
+def steps_behind_a_rare_lock(program: Program) -> Truth:
+    """Four of 200 steps wait for what another thread does."""
+    thread, saver = program.thread(noise=0.04), program.thread("snapshot", noise=0.05)
+    slow = program.pick(4, 200)
+    for number in range(200):
+        with thread.range("step"):
+            thread.leaf("forward", 4)
+            if number in slow:
+                saver.now = thread.now - 200_000
+                saver.leaf("copy_weights", 55)
+                thread.until(saver.now + 3_000, "weights.lock")
+            thread.run({"gradient": 5, "apply": 3.5})
+        thread.spend(0.02)
+    finding = says("rare", "weights.lock", "snapshot", "copy_weights", figures=(4, 200))
+    return Truth("step", 200, (finding,))
