@@ -10,6 +10,7 @@ from typing import NamedTuple
 from nvspan.live.process import recordings_named
 
 _WAIT = 0.5  # seconds
+_GONE = {"killed": "its process was killed", "ended": "its process has ended"}
 
 
 class Answer(NamedTuple):
@@ -39,6 +40,8 @@ def send_request(target: str, mode: str, ring_bytes: int = 0, wait: float = _WAI
     answers = []
     for path in recordings_named(target) or [target]:
         kind, why = _reader.live_ask(os.fsencode(path), mode, ring_bytes, int(wait * 1e9))
+        if kind == "waiting" and (gone := _GONE.get(_state_of(path))):
+            kind, why = "failed", gone
         text = {
             "obeyed": f"it is {mode} now",
             "waiting": "request sent; it takes effect at the process's next NVTX event (none in "
@@ -48,3 +51,10 @@ def send_request(target: str, mode: str, ring_bytes: int = 0, wait: float = _WAI
         }[kind]
         answers.append(Answer(path, kind, text))
     return answers
+
+
+def _state_of(path: str) -> str:
+    """What the process of a recording does, as `Process.state`; "": the file cannot be read."""
+    from nvspan.live import where
+
+    return next((process.state for process in where(path, samples=1).processes), "")

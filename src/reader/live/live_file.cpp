@@ -4,11 +4,10 @@
 #include "reader/live/live_file.hpp"
 
 #include "core/os/clock.hpp"
+#include "reader/live/writer_process.hpp"
 #include "record/file/ticks.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,19 +16,6 @@ namespace nvspan::reader {
 namespace {
 
 constexpr const char* cut_off = "another process cut it off";
-
-// What identifies the boot of this machine; empty: it is not known.
-const std::string& own_boot() {
-  static const std::string boot = [] {
-    char text[64] = {};
-    const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return std::string();
-    const ssize_t count = ::read(fd, text, sizeof text - 1);
-    ::close(fd);
-    return std::string(text, count > 0 ? static_cast<std::size_t>(count) : 0);
-  }();
-  return boot;
-}
 
 template <std::size_t count>
 std::string text_of(const record::LiveWord (&words)[count]) {
@@ -57,9 +43,7 @@ bool LiveFile::open(const std::string& path) {
       live().magic.load(std::memory_order_acquire) != record::live_magic) {
     return fail("it does not say what is open: an earlier nvspan wrote it, or it is an import");
   }
-  const std::size_t boot = ::strnlen(header_.boot_id, sizeof header_.boot_id);
-  is_here_ = (header_.flags & record::file_frozen) != 0 ||
-             (boot != 0 && own_boot().compare(0, boot, header_.boot_id, boot) == 0);
+  is_here_ = (header_.flags & record::file_frozen) != 0 || is_of_this_boot(header_);
   return true;
 }
 

@@ -4,16 +4,10 @@
 #include "reader/live/live_request.hpp"
 
 #include "core/os/clock.hpp"
+#include "reader/chunks/file_lock.hpp"
 #include "reader/chunks/open_file.hpp"
 
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 
 namespace nvspan::reader {
 namespace {
@@ -32,43 +26,6 @@ void pause() {
   ::nanosleep(&millisecond, nullptr);
 }
 
-// Who has locked the file; 0: somebody that the system does not show. Lines of /proc/locks are like
-// "1: FLOCK ADVISORY WRITE 4711 fe:01:12345 0 EOF": a process, and the file's device and inode.
-int holder_of(int fd) {
-  struct stat status = {};
-  if (::fstat(fd, &status) != 0) return 0;
-  const std::string end = ":" + std::to_string(status.st_ino);
-  std::ifstream locks("/proc/locks");
-  std::string line, number, kind, how, access, place;
-  while (std::getline(locks, line)) {
-    int process = 0;
-    std::istringstream words(line);
-    words >> number >> kind >> how >> access >> process >> place;
-    const bool is_it =
-        place.size() > end.size() && place.compare(place.size() - end.size(), end.size(), end) == 0;
-    if (kind == "FLOCK" && is_it) return process;
-  }
-  return 0;
-}
-
-// Requests take turns. Whoever may read the file can lock it.
-bool take_turn(int fd, std::uint64_t until, std::string& problem) {
-  while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      problem = std::strerror(errno);
-      return false;
-    }
-    if (core::monotonic_ns() >= until) {
-      const int holder = holder_of(fd);
-      problem = holder == 0 ? "another process" : "process " + std::to_string(holder);
-      problem += " has locked it, and no request gets through";
-      return false;
-    }
-    pause();
-  }
-  return true;
-}
-
 }  // namespace
 
 LiveAnswer ask(const std::string& path, const LiveRequest& request, std::uint64_t wait,
@@ -79,7 +36,10 @@ LiveAnswer ask(const std::string& path, const LiveRequest& request, std::uint64_
   OpenFile file;
   if (!file.open(path, problem, terms)) return LiveAnswer::failed;
   const std::uint64_t until = core::monotonic_ns() + wait;
-  if (!take_turn(file.fd(), until, problem)) return LiveAnswer::failed;
+  if (!lock_file(file.fd(), wait, problem)) {  // requests take turns
+    problem += ", and no request gets through";
+    return LiveAnswer::failed;
+  }
   if (!file.map(problem, terms)) return LiveAnswer::failed;
   auto& page = *file.writable_at<record::FirstPage>(0);
   record::LiveSection& live = page.live;

@@ -4,15 +4,15 @@
 #include "reader/watch/bundle.hpp"
 
 #include "core/os/clock.hpp"
+#include "reader/chunks/file_lock.hpp"
+#include "reader/live/writer_process.hpp"
 #include "reader/tail/recording_tail.hpp"
 #include "record/file/file_name.hpp"
 #include "record/file/ticks.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -177,7 +177,7 @@ void remove_folder(const std::string& path) {
 // The flag file, which nobody else changes meanwhile.
 class LockedFlag {
  public:
-  LockedFlag(const BundlePlace& place, BundleProblem& problem) {
+  LockedFlag(const BundlePlace& place, std::uint64_t wait, BundleProblem& problem) {
     const std::string path = place.folder + flag_name;
     fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     struct stat status = {};
@@ -185,8 +185,11 @@ class LockedFlag {
       problem.text = path + ": it belongs to another user: it is not used";
     } else if (fd_ >= 0 && !is_owners_alone(fd_)) {
       problem.text = path + ": others than its owner may write it: it is not used";
-    } else if (fd_ < 0 || ::flock(fd_, LOCK_EX) != 0) {
+    } else if (fd_ < 0) {
       problem.set(path, errno);
+    } else if (std::string why; !lock_file(fd_, wait, why)) {
+      problem.text = path + ": " + why;
+      problem.passes = true;
     } else {
       return;
     }
@@ -221,7 +224,7 @@ BundleFlag read_flag(const std::string& folder) {
 
 void BundleProblem::set(const std::string& path, int error) {
   text = path + ": " + std::strerror(error);
-  disk_full = error == ENOSPC || error == EDQUOT;
+  passes = error == ENOSPC || error == EDQUOT;
 }
 
 std::string bundle_path(const BundlePlace& place, const std::string& name) {
@@ -232,9 +235,10 @@ std::string bundle_path(const BundlePlace& place, const std::string& name) {
   return {};
 }
 
-OpenBundle open_bundle(const BundlePlace& place, const BundleEvent& event, BundleProblem& problem) {
+OpenBundle open_bundle(const BundlePlace& place, const BundleEvent& event, std::uint64_t wait,
+                       BundleProblem& problem) {
   problem = {};
-  const LockedFlag flag(place, problem);
+  const LockedFlag flag(place, wait, problem);
   if (flag.fd() < 0) return {};
   const std::uint64_t now = core::clock_ns(CLOCK_REALTIME);
   const BundleFlag last = parse_flag(flag.fd());
@@ -282,7 +286,7 @@ bool finish_bundle(const BundlePlace& place, const OpenBundle& bundle, BundlePro
 void drop_bundle(const BundlePlace& place, const OpenBundle& bundle) {
   if (bundle.joined) return;
   BundleProblem ignored;
-  const LockedFlag flag(place, ignored);
+  const LockedFlag flag(place, lock_wait, ignored);
   if (flag.fd() >= 0 && parse_flag(flag.fd()).name == bundle.name) write_flag(flag.fd(), "");
   remove_folder(unfinished_path(place, bundle.name));
 }
@@ -311,7 +315,7 @@ std::vector<std::string> recordings_in(const BundlePlace& place,
     const record::ClockSample last = header.last[header.last_sample % 2];
     // Its newest time may be that of its last full chunk: one that was killed in a hang is kept.
     const bool closed = tail.is_closed();
-    const bool gone = ::kill(static_cast<pid_t>(header.pid), 0) != 0 && errno == ESRCH;
+    const bool gone = is_writer_gone(header);
     const std::uint64_t kept = closed ? ns_of(place.last) : ns_of(3600);
     const bool over =
         (closed || gone) && std::max(header.first.realtime, last.realtime) + kept < now;

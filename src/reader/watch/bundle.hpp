@@ -41,8 +41,8 @@ struct BundleFlag {
 BundleFlag read_flag(const std::string& folder);
 
 struct BundleProblem {
-  std::string text;        // empty: none
-  bool disk_full = false;  // it may be gone in a while
+  std::string text;     // empty: none
+  bool passes = false;  // it may be gone in a while: a full disk, a lock
 
   // Of a file, by errno.
   void set(const std::string& path, int error);
@@ -52,10 +52,13 @@ struct OpenBundle {
   std::string name;     // empty: there is none
   bool joined = false;  // another watcher opened it
 };
+// ns that a watcher waits for another process that has locked the flag file.
+constexpr std::uint64_t lock_wait = 500'000'000;
 // Opens a bundle for the event, or joins the one that was opened a moment ago, and notes the event
-// in its why.jsonl. An empty name: none is opened; `problem` says why, and is empty where it is too
-// soon.
-OpenBundle open_bundle(const BundlePlace& place, const BundleEvent& event, BundleProblem& problem);
+// in its why.jsonl. Waits at most `wait` ns for a process that has locked the flag file. An empty
+// name: none is opened; `problem` says why, and is empty where it is too soon.
+OpenBundle open_bundle(const BundlePlace& place, const BundleEvent& event, std::uint64_t wait,
+                       BundleProblem& problem);
 // Its name from now on, for all to see; false: `problem` says why.
 bool finish_bundle(const BundlePlace& place, const OpenBundle& bundle, BundleProblem& problem);
 // As if it had never been opened.

@@ -5,13 +5,12 @@
 
 #include "core/os/clock.hpp"
 #include "core/text/number_text.hpp"
+#include "reader/live/writer_process.hpp"
 
 #include <fnmatch.h>
-#include <signal.h>
 #include <stdio.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 namespace nvspan::reader {
@@ -137,7 +136,7 @@ bool Judge::look(std::vector<Finding>& found, bool last) {
   if (last || now - asked_ >= ask_again) {
     asked_ = now;
     // One that is gone may have ended since it was asked for its end.
-    gone = ::kill(static_cast<pid_t>(header().pid), 0) != 0 && errno == ESRCH;
+    gone = is_writer_gone(header());
   }
   tail_.refresh();
   const bool ended = tail_.is_closed();

@@ -31,7 +31,7 @@ constexpr std::uint64_t flag_pause = 90'000'000;
 constexpr std::uint64_t unfinished = 1'000'000'000;
 constexpr std::uint64_t seldom = 2'000'000'000;
 constexpr std::size_t most_problems = 100;
-constexpr std::size_t most_failed = 16;
+constexpr std::size_t most_waiting = 16;
 
 }  // namespace
 
@@ -193,17 +193,17 @@ std::vector<std::string> Watcher::own_files() const {
 
 // Empty: there is none; `problem` may say why.
 std::string Watcher::write(const BundleEvent& event, BundleProblem& problem) {
-  const OpenBundle bundle = open_bundle(options_.place, event, problem);
+  const OpenBundle bundle = open_bundle(options_.place, event, hindered_ ? 0 : lock_wait, problem);
   if (bundle.name.empty()) return {};
   joined_ = bundle.name;
   fill_bundle(options_.place, bundle, own_files(), problem);
-  if (!problem.disk_full) {
+  if (!problem.passes) {
     fill_bundle(options_.place, bundle, recordings_in(options_.place), problem);
   }
-  if (!options_.environment.empty() && !problem.disk_full) {
+  if (!options_.environment.empty() && !problem.passes) {
     add_line(options_.place, bundle, "environment.jsonl", options_.environment, problem);
   }
-  if (problem.disk_full || !finish_bundle(options_.place, bundle, problem)) {
+  if (problem.passes || !finish_bundle(options_.place, bundle, problem)) {
     drop_bundle(options_.place, bundle);
     return {};
   }
@@ -232,31 +232,34 @@ bool Watcher::attempt(const BundleEvent& event, BundleProblem& problem) {
   return true;
 }
 
+// Whether its bundle is written. What may pass hinders all later ones, too: they wait behind it.
 bool Watcher::carry_out(const BundleEvent& event) {
-  BundleProblem problem;
-  const bool written = attempt(event, problem);
-  const bool again = !written && problem.disk_full;
-  if (again && !failed_.empty()) {  // it was said when the first one failed
-    const bool known = std::any_of(failed_.begin(), failed_.end(), [&](const BundleEvent& other) {
-      return !event.asked && other.kind == event.kind;
-    });
-    if (!known && failed_.size() < most_failed) failed_.push_back(event);
-    return false;
-  }
-  if (again) failed_.push_back(event);
-  if (!problem.text.empty()) {
-    note_problem(again ? problem.text + "; the bundle is tried again" : problem.text);
-  }
-  return written;
+  const bool known = std::any_of(waiting_.begin(), waiting_.end(), [&](const BundleEvent& other) {
+    return !event.asked && other.kind == event.kind;
+  });
+  if (!known && waiting_.size() < most_waiting) waiting_.push_back(event);
+  return !hindered_ && try_waiting();
 }
 
-void Watcher::try_failed() {
-  while (!failed_.empty()) {
+// Whether the last one's bundle is written.
+bool Watcher::try_waiting() {
+  bool written = false;
+  while (!waiting_.empty()) {
+    BundleEvent event = std::move(waiting_.front());
+    waiting_.erase(waiting_.begin());
     BundleProblem problem;
-    if (!attempt(failed_.front(), problem) && problem.disk_full) return;
-    failed_.erase(failed_.begin());
-    if (!problem.text.empty()) note_problem(problem.text);
+    written = attempt(event, problem);
+    const bool again = !written && problem.passes;
+    const bool is_said = again && hindered_;
+    if (!problem.text.empty() && !is_said) {
+      note_problem(again ? problem.text + "; the bundle is tried again" : problem.text);
+    }
+    hindered_ = again;
+    if (!again) continue;
+    waiting_.insert(waiting_.begin(), std::move(event));
+    return false;
   }
+  return written;
 }
 
 // Another watcher, maybe on another host, has opened a bundle: what is written here belongs to it.
@@ -291,7 +294,7 @@ void Watcher::run() {
         find_recordings();
         found_at_ = now;
       }
-      try_failed();
+      try_waiting();
       answer_requests();
       take_signals();
       look(events, last);

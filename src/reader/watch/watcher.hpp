@@ -58,7 +58,7 @@ class Watcher : public core::Immovable {
   void run();
   bool attempt(const BundleEvent& event, BundleProblem& problem);
   bool carry_out(const BundleEvent& event);
-  void try_failed();
+  bool try_waiting();
   void find_recordings();
   void look(std::vector<BundleEvent>& events, bool last);
   void answer_requests();
@@ -73,10 +73,11 @@ class Watcher : public core::Immovable {
   std::uint64_t pause_ = 0;  // ns between two looks
   const std::int64_t owner_;
   std::vector<std::unique_ptr<Judge>> judges_;
-  std::vector<std::string> known_;   // files that are watched, or are not worth it
-  std::string joined_;               // the bundle that this has written to last
-  std::vector<BundleEvent> failed_;  // a disk was full: they are tried again
-  std::uint64_t version_ = 0;        // of the folder
+  std::vector<std::string> known_;    // files that are watched, or are not worth it
+  std::string joined_;                // the bundle that this has written to last
+  std::vector<BundleEvent> waiting_;  // for what hinders the first of them to pass
+  bool hindered_ = false;             // which was said
+  std::uint64_t version_ = 0;         // of the folder
   std::uint64_t changed_at_ = 0;
   std::uint64_t found_at_ = 0;
   std::uint64_t flag_at_ = 0;
