@@ -13,6 +13,9 @@ namespace {
 
 using record::LaneEvent;
 
+// Bytes of an event, which is in memory as a whole, and read again where more of it comes.
+constexpr std::ptrdiff_t most_waiting = 16'000'000;
+
 // Of what Kineto saw on a device.
 bool is_of_device(std::string_view category) {
   return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset" ||
@@ -38,21 +41,21 @@ void ChromeImport::run() {
   const char* end = begin + buffer_.size();
   cursor_ = JsonCursor(begin, end);
   const char* done = begin;
-  const auto keep_rest = [&] {
-    const auto used = static_cast<std::size_t>(done - begin);
-    offset_ += used;
-    buffer_.erase(0, used);
-  };
   try {
     for (;;) {
-      step();
+      if (part_ != Part::skipped) cursor_.skip_blanks();
       done = cursor_.at();
+      if (done == end) break;
+      step();
     }
   } catch (const NeedMore&) {
-    keep_rest();
+    if (end - done > most_waiting) fail(done, "an event or a value of more than 16 MB");
   } catch (const BadJson& bad) {
     fail(bad.at, bad.why);
   }
+  const auto used = static_cast<std::size_t>(done - begin);
+  offset_ += used;
+  buffer_.erase(0, used);
 }
 
 void ChromeImport::finish(bool partial) {
@@ -80,6 +83,9 @@ void ChromeImport::step() {
         return;
       }
       return object_member();
+    case Part::skipped:
+      if (cursor_.skip(skipped_)) part_ = Part::object;
+      return;
     case Part::events:
       if (cursor_.take(',')) return;
       if (cursor_.take(']')) {
@@ -99,6 +105,12 @@ void ChromeImport::object_member() {
   if (key == "traceEvents" && cursor_.peek() == '[') {
     cursor_.take('[');
     part_ = Part::events;
+    return;
+  }
+  if (key != "baseTimeNanoseconds" && key != "distributedInfo" && key != "deviceProperties") {
+    cursor_.peek_value();
+    skipped_ = {};
+    part_ = Part::skipped;
     return;
   }
   const std::string_view value = cursor_.value();

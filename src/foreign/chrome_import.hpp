@@ -31,7 +31,7 @@ class ChromeImport {
   const ImportCounts& counts() const noexcept { return builder_.counts(); }
 
  private:
-  enum class Part { begin, object, events, end };
+  enum class Part { begin, object, skipped, events, end };
 
   static constexpr std::int64_t not_ended = INT64_MIN;
 
@@ -63,6 +63,7 @@ class ChromeImport {
 
   TraceBuilder builder_;
   Part part_ = Part::begin;
+  JsonCursor::Place skipped_;
   bool is_array_ = false;
   std::string buffer_;
   std::uint64_t offset_ = 0;  // of the buffer in the file

@@ -109,8 +109,13 @@ void JsonCursor::unescape(std::string& text) {
   text = std::move(out);
 }
 
+char JsonCursor::peek_value() {
+  if (ends_word(peek())) throw BadJson{at_, "expected a value"};
+  return *at_;
+}
+
 std::string_view JsonCursor::value() {
-  const char first = peek();
+  const char first = peek_value();
   const char* begin = at_;
   if (first == '"') {
     ++at_;
@@ -127,9 +132,30 @@ std::string_view JsonCursor::value() {
   } else {
     while (at_ != end_ && !ends_word(*at_)) ++at_;
     if (at_ == end_) throw NeedMore{};
-    if (at_ == begin) throw BadJson{at_, "expected a value"};
   }
   return {begin, static_cast<std::size_t>(at_ - begin)};
+}
+
+bool JsonCursor::skip(Place& place) noexcept {
+  while (at_ != end_) {
+    if (place.depth == 0 && !place.in_text && ends_word(*at_)) return true;
+    const char byte = *at_++;
+    if (place.in_text) {
+      place.in_text = byte != '"' || place.is_escaped;
+      place.is_escaped = byte == '\\' && !place.is_escaped;
+    } else if (byte == '"') {
+      place.in_text = true;
+      continue;
+    } else if (byte == '{' || byte == '[') {
+      ++place.depth;
+    } else if (byte == '}' || byte == ']') {
+      --place.depth;
+    } else {
+      continue;
+    }
+    if (place.depth == 0 && !place.in_text) return true;
+  }
+  return false;
 }
 
 namespace {
@@ -185,8 +211,12 @@ bool read_integer(std::string_view text, std::int64_t& out) {
   text = without_quotes(text);
   const char* begin = text.data();
   const char* end = begin + text.size();
-  const auto read = std::from_chars(begin, end, out);
-  if (read.ec == std::errc() && read.ptr == end && !text.empty()) return true;
+  std::int64_t whole = 0;  // of "1e99" the 1
+  const auto read = std::from_chars(begin, end, whole);
+  if (read.ec == std::errc() && read.ptr == end && !text.empty()) {
+    out = whole;
+    return true;
+  }
   double real = 0;
   if (!read_real(text, real) || !(std::fabs(real) < 9e15) || real != std::floor(real)) return false;
   out = static_cast<std::int64_t>(real);

@@ -29,9 +29,12 @@ class JsonCursor {
   explicit JsonCursor(std::string_view text) : JsonCursor(text.data(), text.data() + text.size()) {}
 
   const char* at() const noexcept { return at_; }
+  void skip_blanks() noexcept {
+    while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
+  }
   // The next byte that is no space.
   char peek() {
-    while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
+    skip_blanks();
     if (at_ == end_) throw NeedMore{};
     return *at_;
   }
@@ -45,8 +48,17 @@ class JsonCursor {
   }
   // The text, in the bytes themselves or, where it has escapes, in `scratch`.
   std::string_view string(std::string& scratch);
+  // The first byte of the next value. Throws where there is none.
+  char peek_value();
   // The bytes of the next value, which is skipped.
   std::string_view value();
+  // Skips what is there of a value. False: it goes on in the bytes that follow, with that `place`.
+  struct Place {
+    std::size_t depth = 0;
+    bool in_text = false;
+    bool is_escaped = false;
+  };
+  bool skip(Place& place) noexcept;
 
  private:
   void skip_string();
@@ -59,6 +71,7 @@ class JsonCursor {
 // A number of microseconds, with as many places as there are, as nanoseconds. False: it is none,
 // or past 2^62 ns.
 bool read_nanoseconds(std::string_view micros, std::int64_t& out);
+// False: it is no whole number that 64 bits hold, and `out` stays.
 bool read_integer(std::string_view text, std::int64_t& out);
 bool read_real(std::string_view text, double& out);
 

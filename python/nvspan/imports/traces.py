@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _OTHER_FORMATS = (".pftrace", ".perfetto-trace", ".csv", ".parquet")
 _BLOCK = 4 << 20
+#: Traces unpack to some 10 to 40 times their size, and files that are made to fill memory to 1,000.
+_MOST_UNPACKED = 200
+_ALWAYS_UNPACKED = 100_000_000  # bytes
 
 
 @dataclass
@@ -96,9 +99,13 @@ def import_file(
         data, raw = _open_bytes(source)
         with raw, data:
             size = max(os.fstat(raw.fileno()).st_size, 1)
+            left = max(_ALWAYS_UNPACKED, _MOST_UNPACKED * size)
             try:
                 while block := data.read(_BLOCK):
                     trace.feed(block)
+                    left -= len(block)
+                    if left < 0:
+                        raise ValueError(f"it unpacks to more than {_MOST_UNPACKED} times its size")
                     if progress is not None:
                         progress(raw.tell() / size)
                 if not partial:
