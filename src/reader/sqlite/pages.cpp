@@ -4,12 +4,12 @@
 #include "reader/sqlite/pages.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <system_error>
@@ -22,11 +22,8 @@ constexpr std::size_t page_size_at = 16, version_at = 18, reserved_at = 20, enco
 constexpr char magic[16] = "SQLite format 3";
 
 bool has_content(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return false;
-  const bool any = std::fgetc(file) != EOF;
-  std::fclose(file);
-  return any;
+  struct stat status = {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size != 0;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from urllib.parse import quote
 
 from nvspan import _reader
 from nvspan.recording.regular_file import open_regular
@@ -95,23 +96,32 @@ def _optional(table: _reader.ImportTable, name: str) -> list[int | None]:
     return [n if has is None or has[at] else None for at, n in numbers]
 
 
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
 def _plain(path: str, folder: str) -> str:
     copy = os.path.join(folder, "copy.sqlite")
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as source:
-            source.execute("select count(*) from sqlite_master")
+        uri = f"file:{quote(os.fsencode(path))}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True)) as source:
+            source.execute("pragma trusted_schema=off")
+            names = source.execute(
+                "select name from sqlite_master where type='table' and sql is not null"
+                " and name not like 'sqlite%'"
+            ).fetchall()
             with closing(sqlite3.connect(copy)) as target:
                 target.execute("pragma encoding='UTF-8'")
                 target.executescript("pragma journal_mode=off; pragma synchronous=off;")
-                for name, statement in source.execute(
-                    "select name, sql from sqlite_master where type='table' and sql is not null"
-                    " and name not like 'sqlite%'"
-                ).fetchall():
-                    target.execute(statement)
-                    cursor = source.execute(f'select * from "{name}"')
+                for (name,) in names:
+                    # Names alone: no statement of the file is run.
+                    table = _quoted(name)
+                    cursor = source.execute(f"select * from {table}")
+                    columns = ", ".join(_quoted(column[0]) for column in cursor.description)
+                    target.execute(f"create table {table} ({columns})")
                     places = ",".join("?" * len(cursor.description))
-                    target.executemany(f'insert into "{name}" values ({places})', cursor)
+                    target.executemany(f"insert into {table} values ({places})", cursor)
                 target.commit()
     except sqlite3.Error as error:
-        raise ValueError(f"cannot read {path!r}: {error}") from None
+        raise ValueError(f"SQLite cannot read it: {error}") from None
     return copy

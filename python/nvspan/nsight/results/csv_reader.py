@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterator, Mapping
 
@@ -21,14 +22,11 @@ from nvspan.nsight.results.profiled import (
 )
 from nvspan.nsight.results.rows import DetailRow, KernelRow
 
+_UNITS = {"nsecond": "ns", "usecond": "us", "msecond": "ms", "second": "s"}  # before 2024.2
 # Types and values of payload, color and message follow a range's domain and name. None of them has
 # quotes around it, and the name may have any character, but the message is the name again.
-_UNITS = {"nsecond": "ns", "usecond": "us", "msecond": "ms", "second": "s"}  # before 2024.2
-_RANGE = re.compile(
-    r"(?P<domain>.*?):(?P<name>.*):\w+:[^:]*:\w+:\w+:"
-    r"(?:none:none|(?:ASCII|UNICODE|REGISTERED):(?P=name)|:invalid handle)",
-    re.DOTALL,
-)
+_MESSAGE = re.compile(r"(?=:(?:ASCII|UNICODE|REGISTERED):)")
+_NO_MESSAGE = (":none:none", "::invalid handle")
 _DETAILS = {
     "section": "Section Name",
     "metric": "Metric Name",
@@ -95,7 +93,10 @@ def _table(text: str) -> tuple[list[str], list[list[str]]]:
     """The header and the rows in what ncu prints; lines before the table are left out."""
     lines = text.splitlines(keepends=True)
     begin = next((at for at, line in enumerate(lines) if line.startswith('"ID",')), len(lines))
-    rows = list(csv.reader(line for line in lines[begin:] if not line.startswith("==")))
+    try:
+        rows = list(csv.reader(line for line in lines[begin:] if not line.startswith("==")))
+    except csv.Error as error:
+        raise ValueError(f"what ncu prints is no table: {error}") from None
     return (rows[0], rows[1:]) if rows else ([], [])
 
 
@@ -148,11 +149,11 @@ def _value(text: str) -> float | str | None:
 
 def _whole(row: dict[str, str], name: str) -> int | None:
     value = _value(row.get(name, ""))
-    return int(value) if isinstance(value, (int, float)) else None
+    return int(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
 
 
 def _size(row: dict[str, str], name: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", row.get(name, ""))))
+    return tuple(map(int, re.findall(r"\d{1,18}", row.get(name, ""))))
 
 
 def _ranges(row: dict[str, str]) -> Iterator[OpenRange]:
@@ -174,6 +175,28 @@ def _texts(cell: str, *, has_number: bool) -> Iterator[tuple[str | None, str]]:
         return
     for cited in re.split(r'"  "', cell[first + 1 : last]):
         text = cited.partition(":")[2] if has_number else cited
-        match = _RANGE.fullmatch(text)
-        domain, name = match.groups() if match else text.partition(":")[::2]
+        domain, name = _split(text)
         yield domain_of(domain), name
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Domain and name of a range. In time that grows with the text, whatever stands in it: a name
+    may be nothing but colons."""
+    for found in _MESSAGE.finditer(text):
+        name = text[text.index(":", found.start() + 1) + 1 :]
+        before = _without_values(text[: found.start()])
+        if before is not None and before.endswith(f":{name}"):
+            return before[: -len(name) - 1], name
+    for end in _NO_MESSAGE:
+        if text.endswith(end) and (before := _without_values(text.removesuffix(end))) is not None:
+            return before.partition(":")[::2]
+    return text.partition(":")[::2]
+
+
+def _without_values(text: str) -> str | None:
+    """What precedes the type and value of a payload and those of a color; None: they do not end
+    the text."""
+    before, *values = text.rsplit(":", 4)
+    if len(values) < 4 or not all(re.fullmatch(r"\w+", values[at]) for at in (0, 2, 3)):
+        return None
+    return before
