@@ -48,6 +48,40 @@ def test_collapsed(path, tmp_path):
     ])  # fmt: skip
 
 
+HOSTILE = {
+    "a\nb 7": "a b 7", "c;d;": "c,d,", "\x1b[31m": " [31m", "": "", " ": " ", "\u2028": " ",
+    "e 5": "e 5", "\x00f": " f", "g\tg": "g g", "y" * 65_000: "y" * 65_000, "#h": "#h",
+    "torch:i": "torch:i", "größe ☃": "größe ☃",
+}  # fmt: skip
+
+
+def test_each_line_is_one_path_whatever_names_hold(tmp_path):
+    calls = [(0, 100_000, "outer")]
+    calls += [(at * 1000, at * 1000 + 10 + at, name) for at, name in enumerate(HOSTILE, 1)]
+    written(tmp_path / "a.nvspan", calls)
+    run_nvspan("export", tmp_path / "a.nvspan", "--format", "collapsed", "-o", tmp_path / "out")
+    inner = sum(10 + at for at in range(1, len(HOSTILE) + 1))
+    assert sorted((tmp_path / "out").read_text(encoding="utf-8").split("\n")) == sorted([
+        "", f"torch:outer {100_000 - inner}",
+        *(f"torch:outer;torch:{shown} {10 + at}" for at, shown in enumerate(HOSTILE.values(), 1)),
+    ])  # fmt: skip
+    run_nvspan("export", tmp_path / "a.nvspan", "--format", "speedscope", "-o", tmp_path / "s.json")
+    document = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
+    assert sorted(frame["name"] for frame in document["shared"]["frames"]) == sorted(
+        ["torch:outer", *(f"torch:{name}" for name in HOSTILE)]
+    )
+
+
+def test_a_path_of_very_many_ranges_ends(tmp_path):
+    """The time of those within is that of the last: each line would have all those before."""
+    count, most = 20_000, stacks.MOST_FRAMES
+    calls = [(at, 2 * count - at, f"r{at}") for at in range(count)]
+    found = stacks.stacks(written(tmp_path / "a.nvspan", calls))
+    whole = tuple(f"torch:r{at}" for at in range(most))
+    wanted = {whole[: at + 1]: 2 for at in range(most - 1)}
+    assert found == {**wanted, whole: 2 * (count - most + 1)}
+
+
 def test_speedscope(path):
     ended = run_nvspan("export", path, "--format", "speedscope")
     out = path.with_suffix(".speedscope.json")

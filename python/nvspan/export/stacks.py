@@ -14,14 +14,15 @@ from nvspan.recording.label import label
 
 Stack = tuple[str, ...]
 MOST_THREADS = 32
+MOST_FRAMES = 1024  # of a path: of the ranges within, the time is that of the last one
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
 def stacks(recording: Recording) -> dict[Stack, int]:
     """The self time in ns of each path of ranges, over all threads; GPU time is below its stream.
 
-    A recursive range counts in the outer range of its name. Start/end ranges do not nest and are
-    left out.
+    A recursive range counts in the outer range of its name, and what is within 1,024 ranges in the
+    innermost of those. Start/end ranges do not nest and are left out.
     """
     nodes = _reader.tree(recording._reader.handle())
     paths: list[Stack] = []
@@ -30,7 +31,9 @@ def stacks(recording: Recording) -> dict[Stack, int]:
         around = () if node.parent is None else paths[node.parent]
         if not around and node.lane is not None:
             around = (node.lane,)
-        path = (*around, label(node.domain, node.name, node.backward))
+        path = around
+        if len(around) < MOST_FRAMES:
+            path = (*around, label(node.domain, node.name, node.backward))
         paths.append(path)
         if node.self:
             found[path] = found.get(path, 0) + node.self

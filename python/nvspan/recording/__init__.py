@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 
 from nvspan._lazy import lazy_attributes
+from nvspan.recording.label import printable
 from nvspan.recording.opened import OpenedFiles, Source
 from nvspan.recording.regular_file import check_regular
 
@@ -300,7 +301,7 @@ class Recording(OpenedFiles):
 
     def __repr__(self) -> str:
         paths = ", ".join(dict.fromkeys(process.path for process in self.processes))
-        return f"<nvspan Recording of {paths}>"
+        return f"<nvspan Recording of {printable(paths)}>"
 
 
 def _files_of(path: str) -> list[str]:

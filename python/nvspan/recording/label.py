@@ -27,6 +27,13 @@ def label(domain: str | None, name: str | None, backward: bool = False) -> str:
     return f"{text} (backward)" if backward else text
 
 
+def printable(text: str) -> str:
+    """`text` in one line, with escapes for what has no shape and for bytes that are no UTF-8."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def matches(patterns: Iterable[str], domain: str | None, name: str | None) -> bool:
     """Whether a pattern (* and ?) takes the name, or ``domain:name``; NVTX is the default domain.
 

@@ -9,6 +9,7 @@ from array import array
 from itertools import count
 
 from nvspan.recording.frame import Frame
+from nvspan.recording.label import printable
 from nvspan.recording.loop import names_in
 from nvspan.recording.losses import need_events
 from nvspan.recording.steps import STATES, Steps
@@ -72,7 +73,7 @@ class Module:
         setattr(self, time, (getattr(self, time) or 0.0) + ns)
 
     def __repr__(self) -> str:
-        return f"<nvspan Module {self.path}>"
+        return f"<nvspan Module {printable(self.path)}>"
 
 
 class Modules(Frame):
@@ -187,7 +188,8 @@ class Modules(Frame):
         return ("module", "calls", *(t.replace("_", " ") for t in times), "share"), rows, len(found)
 
     def __repr__(self) -> str:
-        return f"<nvspan Modules of {', '.join(model.name for model in self.models) or 'nothing'}>"
+        names = ", ".join(model.name for model in self.models)
+        return f"<nvspan Modules of {printable(names) or 'nothing'}>"
 
 
 def row_title(row: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from nvspan.loops.groups import MARKED
 from nvspan.recording.frame import Frame, flat
-from nvspan.recording.label import label
+from nvspan.recording.label import label, printable
 from nvspan.recording.loop import matching, names_in, nearest_names, read_loop, why_no_steps
 from nvspan.recording.opened import WORK_DOMAINS
 from nvspan.recording.projection import CALL_DOMAIN
@@ -259,7 +259,7 @@ class Steps(Frame):
         return headings, rows, len(self)
 
     def __repr__(self) -> str:
-        return f"<nvspan Steps: {len(self)} of {self.step}>"
+        return f"<nvspan Steps: {len(self)} of {printable(self.step)}>"
 
 
 def _given_phases(names: Names, phases: Sequence[str]) -> list[tuple[str, set[Pair]]]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from nvspan._results import RangeName
 from nvspan.recording.label import label as plain_label
+from nvspan.recording.label import printable as printable
 
 _LONGEST_NAME = 200  # characters
 _SCALES = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
@@ -31,14 +32,6 @@ def parse_duration(text: str) -> int:
     if found is None:
         raise ValueError(f"not a time: {text!r} (write 1.5s, 20ms, 7us or 100ns)")
     return round(float(found[1]) * _SCALES[found[2]])
-
-
-def printable(text: str) -> str:
-    """`text` in one line, with escapes for what has no shape and for bytes that are no UTF-8."""
-    if text.isprintable():
-        return text
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def printable_lines(text: str) -> str:
