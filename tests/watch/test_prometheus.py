@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import subprocess
@@ -156,6 +157,28 @@ def test_a_scrape_over_http_follows_a_running_process(tmp_path, mode):
                 assert (second.get(opened), second[marks]) == (None, 2)
             finally:
                 server.terminate()
+
+
+def test_scrapes_leave_no_memory_behind(tmp_path):
+    """Each reads all of a recording of 20,000 ranges, which would be 2 MB more."""
+    calls = [(at, at + 500, f"range {at // 1000 % 50}") for at in range(0, 20_000_000, 1000)]
+    written(tmp_path / "a.nvspan", calls)
+    command = [sys.executable, "-m", "nvspan", "metrics", "--port", "0", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            url = next_line(server).strip()
+
+            def resident_after(scrapes):
+                for _ in range(scrapes):
+                    with urllib.request.urlopen(url, timeout=30) as answer:
+                        assert b"range 49" in answer.read()
+                with open(f"/proc/{server.pid}/statm") as file:
+                    return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+            after_five = resident_after(5)
+            assert resident_after(35) < after_five + 5_000_000
+        finally:
+            server.terminate()
 
 
 @needs_library
