@@ -26,6 +26,9 @@ for packed in tests/data/nsight/*.sqlite.xz; do
     xz -dc "$packed" >"$seeds/databases/$(basename "$packed" .xz)"
 done
 gzip -dc tests/data/imports/jax.trace.json.gz >"$seeds/traces/jax.json"
+# Small ones, of which a second tries 50 times as many.
+cp tests/corpus/seeds/trace/* "$seeds/traces"
+cp tests/corpus/seeds/database/* "$seeds/databases"
 
 # fuzz TARGET SEEDS
 fuzz() {

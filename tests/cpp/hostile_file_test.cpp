@@ -185,6 +185,27 @@ void a_chunk_may_lead_anywhere_and_be_of_any_size() {
   }
 }
 
+// Each seems to be open, and to have one of its thread behind it. The copy waits for 0.1 s in all.
+void a_copy_of_chunks_that_nobody_finishes_ends() {
+  const nvspan_test::Folder folder;
+  constexpr std::uint64_t count = 20'000;
+  RecordingBytes bytes;
+  for (std::uint64_t number = 1; number <= count; ++number) {
+    bytes.start_events(0, 50, 2000, number);
+    bytes.add({record::make_entry(record::EntryKind::mark, 0, 10)});
+  }
+  Words words = bytes.words();
+  words[live_word] = record::live_magic;
+  write(folder.path(), words);
+  const std::string copy = std::string(folder.path()) + ".copy";
+  std::string problem;
+  EXPECT(nvspan::reader::freeze_recording(folder.path(), copy, 0, problem) == 0);
+  EXPECT_EQUAL(problem, "");
+  RecordingTail tail;
+  EXPECT(tail.open(copy));
+  ::unlink(copy.c_str());
+}
+
 void a_chunk_of_names_may_shrink_between_two_looks() {
   const nvspan_test::Folder folder;
   LiveRecording recording(record::RecordMode::full);
@@ -374,6 +395,7 @@ int main() {
   the_file_that_is_not_hostile_is_read();
   an_offset_may_lead_anywhere();
   a_chunk_may_lead_anywhere_and_be_of_any_size();
+  a_copy_of_chunks_that_nobody_finishes_ends();
   a_chunk_of_names_may_shrink_between_two_looks();
   a_number_is_no_larger_than_its_file();
   threads_that_follow_one_another_in_a_chunk_are_read_in_one_look();

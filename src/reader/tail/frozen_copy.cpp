@@ -18,6 +18,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <unordered_map>
 #include <vector>
 
 namespace nvspan::reader {
@@ -26,6 +27,12 @@ namespace {
 using record::ChunkHeader;
 
 constexpr int most_looks = 64;
+constexpr int most_waits = 2000;  // of 50 us, for one copy: a file may be all unfinished chunks
+
+// Of what numbers its chunks: a thread's events, or the samples.
+std::uint64_t lane_of(const ChunkHeader& header) {
+  return std::uint64_t{header.type} << 32 | header.thread;
+}
 
 class Copier {
  public:
@@ -49,7 +56,14 @@ class Copier {
     return true;
   }
   bool is_live(std::uint64_t offset) const {
-    return std::find(live_.begin(), live_.end(), offset) != live_.end();
+    return std::binary_search(live_.begin(), live_.end(), offset);
+  }
+  // For the process to finish what it is at.
+  void wait() {
+    if (waits_ == most_waits) return;
+    ++waits_;
+    const timespec pause = {0, 50'000};
+    ::nanosleep(&pause, nullptr);
   }
   bool find(std::uint64_t offset, ChunkHeader& header);
   void find_live();
@@ -68,7 +82,8 @@ class Copier {
   std::uint64_t oldest_ = 0;  // ticks: chunks that end before it are left out
   std::uint64_t in_hand_ = 0;
   std::uint64_t devices_ = 0;
-  std::vector<std::uint64_t> live_;  // offsets of chunks of live blocks
+  std::vector<std::uint64_t> live_;  // offsets of chunks of live blocks, in order
+  int waits_ = 0;
   struct Copied {
     std::uint64_t offset;
     ChunkHeader header;
@@ -84,9 +99,7 @@ bool Copier::find(std::uint64_t offset, ChunkHeader& header) {
     if (from_.chunk_at(offset, header)) return true;
     std::uint64_t in_hand = 0;
     from_.read(offsetof(record::FileHeader, in_hand), &in_hand, sizeof in_hand);
-    if (in_hand != offset) continue;
-    const timespec pause = {0, 50'000};
-    ::nanosleep(&pause, nullptr);
+    if (in_hand == offset) wait();
   }
   return false;
 }
@@ -97,6 +110,7 @@ void Copier::find_live() {
     live_.push_back(offset);
     return true;
   });
+  std::sort(live_.begin(), live_.end());
 }
 
 // It stays a place, which no thread uses.
@@ -209,13 +223,14 @@ bool Copier::copy_chunk(std::uint64_t offset, ChunkHeader header, Pass pass) {
 // A chunk that was open when it was copied, and has one behind it in the copy, is sealed by now:
 // what its thread wrote between the two would be missing.
 bool Copier::mend_chunks() {
+  std::unordered_map<std::uint64_t, std::uint64_t> newest;  // numbers, by lane
   for (const Copied& chunk : copied_) {
-    if (chunk.header.used != 0) continue;
-    const bool followed = std::any_of(copied_.begin(), copied_.end(), [&](const Copied& other) {
-      return other.header.type == chunk.header.type && other.header.thread == chunk.header.thread &&
-             other.header.number > chunk.header.number;
-    });
-    if (followed && !mend(chunk.offset, chunk.header)) return false;
+    std::uint64_t& number = newest[lane_of(chunk.header)];
+    number = std::max<std::uint64_t>(number, chunk.header.number);
+  }
+  for (const Copied& chunk : copied_) {
+    const bool followed = newest[lane_of(chunk.header)] > chunk.header.number;
+    if (chunk.header.used == 0 && followed && !mend(chunk.offset, chunk.header)) return false;
   }
   return true;
 }
@@ -228,8 +243,7 @@ bool Copier::mend(std::uint64_t offset, const ChunkHeader& header) {
       break;  // used again
     }
     if (now.used != 0 && copy_body(offset, now)) return write(offset, body_.data(), body_.size());
-    const timespec pause = {0, 50'000};
-    ::nanosleep(&pause, nullptr);
+    wait();
   }
   return leave_out(offset, header);
 }

@@ -19,8 +19,9 @@ namespace nvspan::record {
 //
 //   time << 2 | other_thread << 1 | same   time in units of 1,024 ticks, since the record before it
 //                                          in the chunk; the first one's since `base_ticks`
-//   thread                                 if other_thread: of SampledThreadDefinition. 0: no
-//                                          sample follows, but a SampleNote and its numbers
+//   thread                                 if other_thread: of SampledThreadDefinition. Where it
+//                                          is 0, also that of the record before, no sample
+//                                          follows, but a SampleNote and its numbers
 //   change << 4 | state << 2 | share << 1 | still
 //                                          if not same. `change`: the number of the stack less that
 //                                          of the thread's last record, zigzag
