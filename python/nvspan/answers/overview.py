@@ -63,9 +63,7 @@ def _phase_rows(
     if parts.held:
         others.append(("(held up by others)", parts.held))
     for name, time in others:
-        cells.append(
-            [name, duration(time / parts.count), share(time, parts.total), "", "", ""]
-        )
+        cells.append([name, duration(time / parts.count), share(time, parts.total), "", "", ""])
     heads = ["phase", f"per {unit}", "share", _LINE, "of phase", _WAITS]
     if not any(cell[3] for cell in cells):
         heads, cells = heads[:3], [cell[:3] for cell in cells]
