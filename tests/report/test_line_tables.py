@@ -81,9 +81,9 @@ def test_csv_and_json_have_every_digit(path):
 
 
 def test_what_is_not_there_is_said(path, tmp_path):
-    done = run_nvspan("stats", "--lines", "lod", path)
+    done = run_nvspan("stats", "--lines", "loa", path)
     assert (done.stdout, done.stderr) == (
-        "", "nvspan: no range with samples matches 'lod'; did you mean 'load'?\n",
+        "", "nvspan: no range with samples matches 'loa'; did you mean 'load'?\n",
     )  # fmt: skip
     file = SampledFile()
     file.ranges([(0, 10, "a")])

@@ -24,9 +24,8 @@ constexpr const char* no_recording = "it is not a recording of nvspan";
 
 bool is_chunk_header(const record::ChunkHeader& header, std::uint64_t offset) noexcept {
   return header.magic == record::chunk_magic && header.type >= 1 &&
-         header.type <= record::last_chunk_type &&
-         header.size >= sizeof header && header.size % record::chunk_alignment == 0 &&
-         offset % record::chunk_alignment == 0 &&
+         header.type <= record::last_chunk_type && header.size >= sizeof header &&
+         header.size % record::chunk_alignment == 0 && offset % record::chunk_alignment == 0 &&
          header.place == static_cast<std::uint32_t>(offset / record::chunk_alignment) &&
          header.header_sum == record::crc32c(&header, record::header_sum_offset);
 }

@@ -57,8 +57,8 @@ struct SampleCounts {
   std::uint64_t samples = 0;   // of a thread each, those of threads that stood still included
   std::uint64_t torn = 0;      // the thread changed its stack too fast
   std::uint64_t unnamed = 0;   // a function was freed or could not be read
-  std::uint64_t cut = 0;      // kept without a part of its frames: it was too deep, or past the
-                              // budget
+  std::uint64_t cut = 0;       // kept without a part of its frames: it was too deep, or past the
+                               // budget
   std::uint64_t unlisted = 0;  // looks at which the list of threads could not be read to its end
   std::uint64_t cpu_us = 0;    // that the sampler's thread ran
 };
