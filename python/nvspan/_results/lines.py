@@ -62,7 +62,7 @@ class SampleFacts(Result):
     samples: int  #: stacks that it read
     torn: int  #: stacks that changed too fast to be read
     unnamed: int  #: stacks with a function that was freed or could not be read
-    cut: int  #: stacks that are kept without their innermost frames
+    cut: int  #: stacks that are kept without a part of their frames
     unlisted: int  #: looks at which some threads could not be found
     sampler: int  #: CPU time of the sampler
     missing: int  #: samples that were recorded and are damaged or not in the file
