@@ -48,7 +48,7 @@ def missed_lines(facts: SampleFacts) -> list[str]:
     if unread >= _MANY * looked:
         said.append(f"{percent(unread / looked)} of the stacks changed too fast to be read")
     if facts.cut >= _MANY * looked:
-        said.append(f"{percent(facts.cut / looked)} of the stacks lack their innermost frames")
+        said.append(f"{percent(facts.cut / looked)} of the stacks lack a part of their frames")
     if facts.unlisted >= _MANY * max(facts.looks, 1):
         said.append(f"threads may be missing from {counted(facts.unlisted, 'look')}")
     if facts.missing:
