@@ -72,7 +72,7 @@ def test_nothing_is_said_from_few_samples(tmp_path, source):
 def test_a_program_without_ranges_has_its_functions(tmp_path, source):
     analysis = analyze(program(tmp_path / "a.nvspan", source, ranges=False))
     assert explain.render(explain.explanation(analysis)).splitlines() == [
-        "614 ms: 80% on CPU, 20% waiting (no ranges: functions by self time)",
+        "614 ms: 80% on a core, 20% waiting (no ranges: functions by self time)",
         f"next  nvspan stats --lines {tmp_path}/a.nvspan",
     ]
     assert overview(analysis).splitlines() == [

@@ -231,6 +231,18 @@ def test_the_standard_library_counts_where_it_is_called(tmp_path, program):
     }
 
 
+def test_a_comprehension_counts_in_its_function(tmp_path, program):
+    file = program.file
+    f = file.frame("/p/app.py", "f", 10, first_line=9)
+    inner = file.frame("/p/app.py", "f.<locals>.<listcomp>", 11, first_line=11)
+    samples = chunk().sample(1000, 1, file.stack(f, inner)).sample(2000, 1, file.stack(f))
+    recording = read(tmp_path, program, samples)
+    assert times(recording.lines("function").rows) == [("f", 2, 2000, 0, 0, 2000)]
+    assert [(row.line, row.self / UNIT) for row in recording.lines().rows] == [
+        (11, 1500), (10, 500),
+    ]  # fmt: skip
+
+
 def test_lines_and_expressions_have_their_places_and_texts(tmp_path, program):
     file = program.file
     source = tmp_path / "app.py"

@@ -168,7 +168,13 @@ def place(row: LineRow, short: dict[str, str], by: str = "line") -> str:
     where = "?" if row.file is None else short.get(row.file, row.file)
     if row.line is not None:
         where += f":{row.line}"
-    return f"{row.function or '?'}()  {where}" if by == "function" else where
+    return f"{function_name(row)}  {where}" if by == "function" else where
+
+
+def function_name(row: LineRow) -> str:
+    """``load()``, ``<module>``."""
+    name = row.function or "?"
+    return name if name.endswith(">") else f"{name}()"
 
 
 def _with_inner(paths: Sequence[SampledPath]) -> list[SampledPath]:

@@ -9,10 +9,10 @@ from typing import IO
 
 from nvspan._results.lines import LineRow
 from nvspan.recording import Recording
-from nvspan.recording.lines import Lines, place
+from nvspan.recording.lines import Lines, function_name, place
 from nvspan.recording.source import short_names
 from nvspan.recording.time_text import duration, percent
-from nvspan.report.lines import margin_text
+from nvspan.report.lines import margin_text, states_text
 from nvspan.report.text import short_name
 
 _MIN_SAMPLES, _MAX_MARGIN = 25, 0.15
@@ -58,12 +58,7 @@ def hottest_cells(found: tuple[Lines, LineRow] | None, stream: IO[str] | None) -
 
 def run_headline(lines: Lines) -> str:
     """A program without ranges."""
-    total = max(lines.total, 1)
-    on_core, waiting = percent(lines.running / total), percent(lines.waiting / total)
-    return (
-        f"{duration(lines.total)}: {on_core} on CPU, {waiting} waiting "
-        "(no ranges: functions by self time)"
-    )
+    return f"{duration(lines.total)}: {states_text(lines)} (no ranges: functions by self time)"
 
 
 def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
@@ -82,7 +77,7 @@ def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
             None,
         )
         cells.append([
-            short_name(f"{row.function or '?'}()"), duration(row.self), percent(row.share),
+            short_name(function_name(row)), duration(row.self), percent(row.share),
             *hottest_cells(None if own is None else (lines, own), stream),
         ])  # fmt: skip
     return cells

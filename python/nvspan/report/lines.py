@@ -10,7 +10,7 @@ import sys
 from typing import IO
 
 from nvspan._results.lines import LineRow, SampleFacts
-from nvspan.recording.lines import Lines, place
+from nvspan.recording.lines import Lines, function_name, place
 from nvspan.recording.source import short_names
 from nvspan.recording.time_text import counted, duration, percent, time_cell
 from nvspan.report.narrow import fitted
@@ -58,16 +58,23 @@ def missed_lines(facts: SampleFacts) -> list[str]:
     return said
 
 
+def states_text(lines: Lines) -> str:
+    """How much of the time was on a core, and how much in waits."""
+    total = max(lines.total, 1)
+    text = f"{percent(lines.running / total)} on a core, {percent(lines.waiting / total)} waiting"
+    if lines.ready > _MANY * total:
+        text += f", {percent(lines.ready / total)} waiting for a core"
+    return text
+
+
 def notes(lines: Lines, within: str = "") -> list[str]:
     """What the table is about, and what it leaves out."""
-    facts, total = lines.facts, max(lines.total, 1)
+    facts = lines.facts
     where = f" in {within!r}" if within else ""
     every = f", every {duration(facts.period)}" if facts.period else ""
-    on_core, waiting = percent(lines.running / total), percent(lines.waiting / total)
-    ready = f", {percent(lines.ready / total)} ready to run" if lines.ready > _MANY * total else ""
     said = [
         f"{counted(lines.samples, 'sample')}{where} of {counted(facts.threads, 'thread')}{every}: "
-        f"{duration(lines.total)}, {on_core} on a core, {waiting} waiting{ready}"
+        f"{duration(lines.total)}, {states_text(lines)}"
     ]
     if lines.idle_threads:
         said.append(
@@ -93,7 +100,7 @@ def _cells(lines: Lines, rows: list[LineRow]) -> tuple[list[str], list[list[str]
         own, *rest = (time_cell(time or None) for time in times)
         cell = [own, share, *rest, f"{row.samples:,}"]
         if is_function:
-            cells.append([*cell, f"{row.function or '?'}()", place(row, short)])
+            cells.append([*cell, function_name(row), place(row, short)])
         else:
             cells.append([*cell, place(row, short), lines.text(row)])
     names = ["function", "line"] if is_function else ["line", "text"]

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -53,6 +54,29 @@ class LinePlaces {
       numbers_;
 };
 
+// A comprehension's frame is one of the function that it is in, which is its caller.
+bool is_comprehension(std::string_view function) {
+  for (const std::string_view end : {"<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}) {
+    if (function.size() > end.size() && function.substr(function.size() - end.size()) == end) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether frames of each code are hidden where others of their stack are shown.
+std::vector<bool> hidden_codes(const Recording& recording, const SampleTables& tables,
+                               const LineOptions& options) {
+  std::vector<bool> hidden;
+  for (const ReadCode& code : tables.codes) {
+    const auto file = static_cast<std::size_t>(code.file);
+    hidden.push_back(
+        (file < options.hidden.size() && options.hidden[file]) ||
+        (options.key == LineKey::function && is_comprehension(recording.text(code.function))));
+  }
+  return hidden;
+}
+
 // The stacks of a process as they are shown.
 struct ShownStacks {
   std::vector<std::uint32_t> place;  // of each stack's own frame
@@ -71,9 +95,7 @@ struct ShownStacks {
       std::uint32_t& number = place_of[stack.frame];
       if (number == none) number = places.number(tables, stack.frame);
       place[i] = number;
-      const auto file =
-          static_cast<std::size_t>(tables.codes[tables.frames[stack.frame].code].file);
-      is_hidden[i] = file < hidden.size() && hidden[file];
+      is_hidden[i] = hidden[tables.frames[stack.frame].code];
       is_bare[i] = is_hidden[i] && (stack.parent == 0 || is_bare[stack.parent]);
       self[i] = is_hidden[i] && !is_bare[i] ? self[stack.parent] : number;
     }
@@ -220,7 +242,7 @@ LineSums line_sums(const Recording& recording, const SampleSums& sums, const Lin
   for (std::size_t process = 0; process < recording.processes().size(); ++process) {
     const SampleTables& tables = recording.processes()[process].samples;
     if (tables.chunks.empty()) continue;
-    const ShownStacks shown(tables, places, options.hidden);
+    const ShownStacks shown(tables, places, hidden_codes(recording, tables, options));
     std::vector<SampleTime> of_stack(tables.stacks.size());
     found.rows.resize(all_places.size());
     moments.resize(all_places.size());
@@ -287,7 +309,7 @@ FoldedStacks folded_stacks(const Recording& recording, const SampleSums& sums,
   for (std::size_t process = 0; process < recording.processes().size(); ++process) {
     const SampleTables& tables = recording.processes()[process].samples;
     if (tables.chunks.empty()) continue;
-    const ShownStacks shown(tables, places, options.hidden);
+    const ShownStacks shown(tables, places, hidden_codes(recording, tables, options));
     std::map<std::pair<std::uint32_t, std::uint32_t>, SampleTime> times;
     const std::size_t first = process * SampleSums::blocks_of_process;
     for (std::size_t block = first; block < first + SampleSums::blocks_of_process; ++block) {
