@@ -17,6 +17,10 @@ from nvspan.answers.words import ordinal, quoted
 from nvspan.recording.statistics import median
 from nvspan.recording.time_text import counted, duration, percent
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
 Indices: TypeAlias = "Sequence[int] | memoryview[int]"
 # Compares the steps at the first indices with those at the second.
 Means: TypeAlias = "Callable[[Indices, Indices], LoopMeans]"
@@ -27,6 +31,7 @@ _MIN_COST = 0.02  # of an effect, for the order of findings
 _WARM_UP = 0.01  # of the steps' time
 _CANCELLING = 0.1  # of the steps' time, for a part to be looked at
 _GROWTH = 0.05  # of a step: a phase, and what it grows by inside steps that do not
+_SAMPLE = 4096  # values of a series that are looked at first
 _NEARBY = 5  # steps between the jump of a step and that of the part that causes it
 _MAX_STRETCHES, _MAX_STEPS, _MAX_FACTOR = 6, 6, 2.0
 _LEAST_FACTOR = 1.25  # of a rare slow step, as src/core/statistics/thresholds.hpp has it
@@ -180,23 +185,29 @@ def cancelling_findings(parts: Parts, unit: str, per_run: float) -> Iterator[Fin
 
 def phase_growth_findings(parts: Parts, unit: str, per_run: float) -> Iterator[Finding]:
     """A finding for each phase that becomes longer, whose steps do not."""
-    usual = median(memoryview(parts.tree.steps).tolist())
-    series = [
-        (index, times)
-        for index in parts.children()
-        if parts.time(index) >= _GROWTH * parts.total and (times := parts.series(index)) is not None
-    ]
-    for index, times in series:
-        change = _reader.slow_change(times, len(series))
-        if change is None or change.kind != "trend":
+    usual = median(_sample(parts.tree.steps))
+    large = [index for index in parts.children() if parts.time(index) >= _GROWTH * parts.total]
+    for index in large:
+        times = parts.series(index)
+        if times is None:
             continue
-        gain = change.after - change.before
-        if gain < _GROWTH * usual:
+        sample = _sample(times)
+        quarter = len(sample) // 4
+        if not quarter or median(sample[-quarter:]) < median(sample[:quarter]) + _GROWTH * usual:
+            continue
+        change = _reader.slow_change(times, len(large))
+        if change is None or change.kind != "trend" or change.after <= change.before:
             continue
         yield Finding(
             "trend",
             f"{quoted(parts.name(index))} slows down: {duration(change.before)} in the first "
             f"quarter of the {unit}s, {duration(change.after)} in the last",
             evidence=[f"the {unit}s vary too much to show it"],
-            cost=min(gain / usual, 1.0) / 2 * per_run,
+            cost=min((change.after - change.before) / usual, 1.0) / 2 * per_run,
         )
+
+
+def _sample(series: Buffer) -> list[int]:
+    """Some thousands of the values, evenly."""
+    values = memoryview(series)
+    return values[:: max(1, len(values) // _SAMPLE)].tolist()

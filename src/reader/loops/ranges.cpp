@@ -61,9 +61,7 @@ class ColumnScan : public RangeScan<ColumnScan> {
     ++closed;
     ++closed_of[range.site];
     out_.end[range.row] = range.end;
-    if (range.end_thread == range.thread) return;
-    out_.flags[range.row] |= LoopRanges::elsewhere;
-    moved.push_back({range.thread, range.start, range.end, range.end_thread});
+    if (range.end_thread != range.thread) move(range);
   }
 
   std::uint64_t closed = 0;
@@ -84,6 +82,10 @@ class ColumnScan : public RangeScan<ColumnScan> {
     out_.group.push_back(site);
     out_.flags.push_back(flags);
     return out_.start.size() - 1;
+  }
+  [[gnu::noinline]] void move(const ScannedRange& range) {
+    out_.flags[range.row] |= LoopRanges::elsewhere;
+    moved.push_back({range.thread, range.start, range.end, range.end_thread});
   }
   [[gnu::noinline]] void stay(const ScannedRange& range) {
     if (range.reason == EndReason::lost) return;  // it ended where events are missing

@@ -216,3 +216,21 @@ def writes_behind_an_async_lock(program: Program) -> Truth:
         free, ready[client] = end, end + 300_000
     findings = (says("wait", "lock.acquire", "commit", "other requests"),)
     return Truth("write", 240, findings, unit="request")
+
+
+@recording
+def a_pool_of_one_connection(program: Program) -> Truth:
+    """Nobody would know by its name that the first part is a wait; the loop is free."""
+    thread = program.thread("MainThread")
+    free, ready = 0, [client * 400_000 for client in range(6)]
+    for _ in range(240):
+        client = min(range(6), key=ready.__getitem__)
+        begin = ready[client]
+        start = max(begin + 30_000, free + 20_000)
+        end = start + int(8 * MS * (1 + 0.1 * program.random.random()))
+        thread.span("write", begin, end + 20_000)
+        thread.span("get_connection", begin + 10_000, start)
+        thread.span("sql", start + 5_000, end)
+        free, ready[client] = end, end + 300_000
+    shares = {"get_connection": program.share("get_connection", "write")}
+    return Truth("write", 240, (says("dominant", shares=shares),), unit="request")
