@@ -6,6 +6,7 @@
 #include "lines/layout.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -53,6 +54,12 @@ T value_at(const char* bytes, std::int32_t offset) noexcept {
   std::memcpy(&value, bytes + offset, sizeof value);
   return value;
 }
+
+// A field of what is at an address.
+constexpr Address moved(Address address, std::int32_t offset) noexcept {
+  return address + static_cast<Address>(static_cast<std::int64_t>(offset));
+}
+constexpr std::size_t pointer = sizeof(Address);
 
 // What a pointer to an object or frame can be.
 constexpr bool is_plausible(Address address) noexcept {

@@ -24,11 +24,6 @@ constexpr std::size_t most_resumed = 16;
 constexpr std::size_t chunk_header = 24;  // _PyStackChunk
 constexpr std::size_t spliced_depth = 64;
 constexpr std::uint32_t most_spliced = 16;
-constexpr std::size_t pointer = sizeof(Address);
-
-Address moved(Address address, std::int32_t offset) {
-  return address + static_cast<Address>(static_cast<std::int64_t>(offset));
-}
 
 std::int64_t now_ns() noexcept {
   timespec time = {};

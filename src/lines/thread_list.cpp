@@ -11,16 +11,11 @@
 namespace nvspan::lines {
 namespace {
 
-constexpr std::size_t pointer = sizeof(Address);
 constexpr std::size_t most_interpreters = 64;
 constexpr int most_threads = 65536;
 
 iovec range(Address address, std::size_t bytes) {
   return {reinterpret_cast<void*>(address), bytes};
-}
-
-Address moved(Address address, std::int32_t offset) {
-  return address + static_cast<Address>(static_cast<std::int64_t>(offset));
 }
 
 }  // namespace
