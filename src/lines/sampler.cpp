@@ -96,14 +96,21 @@ bool Sampler::start() noexcept {
   return running_;
 }
 
-void Sampler::end(Ending how) noexcept {
+void Sampler::ask_to_end(Ending how) noexcept {
   ending_.store(how);
   ::syscall(SYS_futex, &ending_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-bool Sampler::stop(std::int64_t longest) noexcept {
+void Sampler::set_period(std::int64_t period) noexcept {
+  Pace pace(period);
+  pace.go_on_from(pace_);
+  pace_ = pace;
+  new_period_ = true;
+}
+
+bool Sampler::end(Ending how, std::int64_t longest) noexcept {
   if (!running_) return true;
-  end(Ending::after_a_look);
+  ask_to_end(how);
   timespec until = {};
   ::clock_gettime(CLOCK_REALTIME, &until);
   const std::int64_t at = until.tv_nsec + longest;
@@ -156,6 +163,8 @@ void Sampler::sample_until_stopped() {
   }
   counts_said_ = 0;
   taken_.clear();
+  ended_.clear();
+  if (ending_.load() == Ending::stop) list_.end_all(ended_);
   write();
 }
 

@@ -35,21 +35,26 @@ class Sampler : public core::Immovable {
   bool look_at_own(std::uint64_t ident, std::vector<SeenFrame>& frames);
 
   bool start() noexcept;
-  // Waits for its thread, at most so long in ns. False: it still runs.
-  bool stop(std::int64_t longest) noexcept;
+  // Waits for its thread, at most so long in ns. False: it still runs. After pause() a thread's
+  // time goes on, after stop() it has ended.
+  bool pause(std::int64_t longest) noexcept { return end(Ending::pause, longest); }
+  bool stop(std::int64_t longest) noexcept { return end(Ending::stop, longest); }
   // Its thread writes nothing more, and is not waited for: it may run until the process has ended.
-  void abandon() noexcept { end(Ending::at_once); }
+  void abandon() noexcept { ask_to_end(Ending::at_once); }
   bool is_running() const noexcept { return running_; }
 
   // In a forked child, before anything else: what it has is its parent's.
   void forget_parent() noexcept { copier_.forget(); }
   const Pace& pace() const noexcept { return pace_; }
   void go_on_from(const Pace& parent) noexcept { pace_.go_on_from(parent); }
+  // While it does not run; as in the constructor.
+  void set_period(std::int64_t period) noexcept;
 
  private:
-  enum class Ending : std::uint32_t { none, after_a_look, at_once };
+  enum class Ending : std::uint32_t { none, pause, stop, at_once };
   static void* run(void* self) noexcept;
-  void end(Ending how) noexcept;
+  void ask_to_end(Ending how) noexcept;
+  bool end(Ending how, std::int64_t longest) noexcept;
   void sample_until_stopped();
   bool wait_until(std::int64_t when) noexcept;
   void look();

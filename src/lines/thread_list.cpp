@@ -142,6 +142,15 @@ void PythonThreads::take_ended(std::vector<std::uint32_t>& numbers) {
   }
 }
 
+void PythonThreads::end_all(std::vector<std::uint32_t>& numbers) {
+  numbers.swap(ended_);
+  ended_.clear();
+  for (const auto& [address, thread] : threads_) {
+    if (thread.number != 0) numbers.push_back(thread.number);
+  }
+  threads_.clear();
+}
+
 // Not bound to its thread of the operating system yet: it is looked at again.
 void PythonThreads::adopt(PythonThread& thread, Address address, std::uint64_t id,
                           std::uint64_t ident, const char* state) {

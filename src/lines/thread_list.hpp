@@ -25,6 +25,8 @@ class PythonThreads {
   bool read(std::vector<PythonThread*>& found);
   // The numbers of threads that have ended since the last call; only after a read() that was true.
   void take_ended(std::vector<std::uint32_t>& numbers);
+  // Nobody looks at them any more: the numbers of all.
+  void end_all(std::vector<std::uint32_t>& numbers);
 
  private:
   void copy_known();

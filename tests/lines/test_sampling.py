@@ -170,7 +170,8 @@ def test_the_environment_own_sitecustomize_is_imported(tmp_path):
     own.mkdir()
     (own / "sitecustomize.py").write_text("print('own')\n")
     source = "import sys\nprint([entry for entry in sys.path if '_startup' in entry])\n"
-    done, (recording,) = record(tmp_path, source, PYTHONPATH=str(own))
+    path = filter(None, [str(own), os.environ.get("PYTHONPATH")])
+    done, (recording,) = record(tmp_path, source, PYTHONPATH=os.pathsep.join(path))
     assert (done.stdout, done.stderr) == ("own\nown\n[]\n", "")  # nvspan's own process has it too
     assert recording.lines().facts.processes == 1
 
@@ -208,6 +209,31 @@ def test_lines_of_a_part_of_a_program(tmp_path, mode):
         place = ("test_lines_of_a_part_of_a_program", time_line())
         assert places(recording, own)[place] is True
         assert recording.lines().facts.looks > 100
+
+
+def test_a_sampler_that_stops_and_begins_again(tmp_path):
+    """In one file: the time in between is nobody's."""
+    source = """
+import os, time
+from nvspan import _lines
+def first():
+    time.sleep(0.5)
+def between():
+    time.sleep(2)
+def second():
+    time.sleep(0.5)
+first()
+_lines.stop()
+between()
+_lines.start(os.environ["NVTX_INJECTION64_PATH"], 1_000_000)
+second()
+"""
+    _, (recording,) = record(tmp_path, source)
+    found = places(recording, share=0.1)
+    assert [place for place, is_innermost in found.items() if is_innermost] == [
+        ("first", 5), ("second", 9),
+    ]  # fmt: skip
+    assert recording.lines(idle=True).total < 1.8e9
 
 
 def time_line():

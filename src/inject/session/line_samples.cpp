@@ -14,6 +14,7 @@
 namespace nvspan::inject {
 namespace {
 
+constexpr const char* no_thread = "the system does not let it begin a thread";
 constexpr std::int64_t longest_wait = 1'000'000'000;  // ns, for the sampler's thread
 
 class RecordingSink final : public lines::SampleSink {
@@ -22,10 +23,14 @@ class RecordingSink final : public lines::SampleSink {
              const std::vector<record::SampledThreadDefinition>& threads,
              std::size_t bytes) override;
   void close(std::string_view records, std::uint32_t samples) override;
+  // Of the file that has what it was given last.
+  std::uint64_t file() const noexcept { return file_; }
 
  private:
   static bool define(record::SampleLane& lane, const lines::NewNames& names,
                      const std::vector<record::SampledThreadDefinition>& threads);
+
+  std::uint64_t file_ = 0;
 };
 
 RecordingSink sink;
@@ -62,6 +67,7 @@ lines::SampleSink::Place RecordingSink::open(
   session().lock();
   Place place;
   record::SampleLane* const lane = session().samples();
+  file_ = session().recorder().file_number();
   if (lane != nullptr && define(*lane, names, threads)) {
     const record::SampleLane::Room room = lane->make_room(bytes);
     place = Place{room.found, room.is_new, room.base_ticks};
@@ -103,13 +109,19 @@ const char* check_sampler(const lines::Interpreter& interpreter, FrameTaker take
 }
 
 const char* start_sampler(const lines::Interpreter& interpreter, std::int64_t period) {
-  if (started.has_value()) return "it samples already";
+  if (started.has_value() && started->sampler->is_running()) return "it samples already";
   if (!session().open_from_environment()) return "nothing is recorded";
   session().meet_thread();
+  // It goes on where it stopped: the file has its definitions.
+  if (started.has_value() && sink.file() == session().recorder().file_number()) {
+    started->sampler->set_period(period);
+    return started->sampler->start() ? nullptr : no_thread;
+  }
+  if (started.has_value()) delete started->sampler;
+  started.reset();
   lines::Sampler* sampler = nullptr;
   const char* problem = make(interpreter, period, sampler);
-  if (problem == nullptr && !sampler->start())
-    problem = "the system does not let it begin a thread";
+  if (problem == nullptr && !sampler->start()) problem = no_thread;
   if (problem != nullptr) {
     delete sampler;
     return problem;
@@ -119,7 +131,7 @@ const char* start_sampler(const lines::Interpreter& interpreter, std::int64_t pe
 }
 
 void pause_sampler() noexcept {
-  if (started.has_value() && started->pid == ::getpid()) started->sampler->stop(longest_wait);
+  if (started.has_value() && started->pid == ::getpid()) started->sampler->pause(longest_wait);
 }
 
 void resume_sampler(bool in_child) noexcept {
@@ -149,11 +161,7 @@ void abandon_sampler() noexcept {
 
 void stop_sampler() noexcept {
   // A child of a fork that Python does not know of has no sampler's thread.
-  if (!started.has_value() || started->pid != ::getpid()) return;
-  if (started->sampler->stop(longest_wait)) {
-    delete started->sampler;
-    started.reset();
-  }
+  if (started.has_value() && started->pid == ::getpid()) started->sampler->stop(longest_wait);
 }
 
 }  // namespace nvspan::inject

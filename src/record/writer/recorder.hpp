@@ -96,6 +96,8 @@ class Recorder {
   DeferredLane& deferred() noexcept { return deferred_; }
   // Takes samples of Python's stacks.
   SampleLane& samples() noexcept { return samples_; }
+  // Of the file that is open: another one has another number.
+  std::uint64_t file_number() const noexcept { return threads_.epoch(); }
 
  private:
   bool create_file();
