@@ -88,7 +88,7 @@ TOO_LONG = "t.json.gz: byte {}: an event or a value of more than 16 MB"
                       (EVENT, 1), (b"]}", 1)], "ranges: 1", id="a list that nobody needs"),
     ],
 )  # fmt: skip
-def test_memory_is_bounded_and_what_is_too_much_is_said(tmp_path, parts, said):
+def test_what_is_too_much_is_said_and_keeps_memory_flat(tmp_path, parts, said):
     put(tmp_path, *parts)
     found, memory = imported(tmp_path)
     assert found == said
