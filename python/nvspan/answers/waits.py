@@ -50,12 +50,12 @@ def wait_findings(
 
 
 def holder_lines(loop: Loop, which: Indices, name: str) -> list[str]:
-    """What went on while the steps `which` waited in ranges of this name; empty: it is no wait, or
-    nothing did."""
+    """What was done by whom the steps `which` waited for in ranges of this name; empty: it is no
+    wait, or does not end with what another thread does."""
     if not is_wait(name):
         return []
     for wait in loop.waits_of(which):
-        if wait.name == name and wait.meanwhile:
+        if wait.name == name and any(other.ends_it for other in wait.meanwhile):
             return list(_meanwhile(wait, loop.thread_name))
     return []
 

@@ -280,3 +280,20 @@ def steps_behind_a_rare_lock(program: Program) -> Truth:
         thread.spend(0.02)
     finding = says("rare", "weights.lock", "snapshot", "copy_weights", figures=(4, 200))
     return Truth("step", 200, (finding,))
+
+
+@recording
+def requests_beside_a_thread_that_is_merely_busy(program: Program) -> Truth:
+    """Twenty of 600 requests wait for another host; a thread exports metrics all the time."""
+    workers = [program.thread(f"api-{number}", noise=0.1) for number in range(4)]
+    metrics = program.thread("metrics", noise=0.1)
+    slow = program.pick(20, 600)
+    for number in range(600):
+        worker = min(workers, key=lambda worker: worker.now)
+        with worker.range("request"):
+            worker.run({"auth": 4, "redis.wait": 80 if number in slow else 0.4, "render": 5})
+    while metrics.now < worker.now:
+        metrics.leaf("export", 7)
+        metrics.spend(3)
+    finding = says("slow", "redis.wait", figures=(20, 600), absent=("metrics", "export"))
+    return Truth("request", 600, (finding,), may="dominant", unit="request")
