@@ -87,9 +87,9 @@ class SampleSums::Join {
   }
   std::uint32_t sampled(std::uint32_t thread, std::uint32_t stack, std::int64_t time) {
     Thread& of = threads_[thread];
-    if (!of.path) begin_thread(of, thread);
+    OpenPath& ranges = of.path.has_value() ? *of.path : begin_thread(of, thread);
     of.last_seen = time;
-    const std::uint32_t path = of.path->at(time);
+    const std::uint32_t path = ranges.at(time);
     if (!of.is_taken || !selection_.takes_time(time) || (path == 0 && !selection_.sites.empty())) {
       return 0;
     }
@@ -180,7 +180,7 @@ class SampleSums::Join {
   }
   // A number of the system's is used again by a later thread: the ranges of the one before began
   // before that was seen for the last time.
-  void begin_thread(Thread& of, std::uint32_t number) {
+  OpenPath& begin_thread(Thread& of, std::uint32_t number) {
     const std::uint32_t tid = read_.samples.threads[number].tid;
     const std::vector<std::uint32_t>& candidates = of_tids_[tid];
     const auto before = last_of_.find(tid);
@@ -194,11 +194,12 @@ class SampleSums::Join {
       first = static_cast<std::size_t>(later - candidates.begin());
     }
     last_of_[tid] = number;
-    of.path.emplace(sums_.paths_, ranges_, candidates, first);
+    OpenPath& path = of.path.emplace(sums_.paths_, ranges_, candidates, first);
     of.is_taken =
         selection_.threads.empty() ||
         std::any_of(candidates.begin() + static_cast<std::ptrdiff_t>(first), candidates.end(),
                     [&](std::uint32_t one) { return selection_.takes_thread(one); });
+    return path;
   }
 
   SampleSums& sums_;
