@@ -153,10 +153,11 @@ class LoopWait(Result):
 
 
 class LoopHold(Result):
-    """The ranges of one name that hold an event loop while other requests are open."""
+    """The ranges of one name that hold an event loop."""
 
     name: str  #: of the group
-    thread: int  #: a row of `Recording.threads`
+    thread: int  #: that of the first, a row of `Recording.threads`
+    threads: int  #: in how many they are
     calls: int  #: how many
     total: int  #: the sum of their durations
     longest: int  #: the longest one

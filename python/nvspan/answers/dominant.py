@@ -19,6 +19,7 @@ from nvspan.recording.time_text import counted, duration
 UNNAMED = 0.2  # of the step, outside any phase
 _WRAPPER = 0.9  # of a run: a range that only holds others says nothing
 _HALF, _OWN = 0.5, 0.005  # of a part; of the step, self time that is worth saying
+_PART = 0.05  # of a part: the largest within it is worth saying
 _ODD, _FAMILY, _ODD_SHARE = 1.5, 4, 0.05  # times the median of so many siblings, of the whole
 _AMBIGUOUS = frozenset(("load", "loading", "read", "input"))  # also of what is no loop's data
 DATA_ADVICE = "prepare the next batch while this one is used: more loader workers, or a thread"
@@ -75,7 +76,7 @@ def _largest(
     evidence = []
     if len(path) > 1:
         evidence.append(f"{quoted(parts.name(first))} takes {share(parts.time(first), total)}")
-    if inside:
+    if inside and parts.time(inside[0]) >= _PART * parts.time(leaf):
         own = parts.own_time(leaf)
         text = f"its largest part is {quoted(parts.name(inside[0]))}"
         text += f", {share(parts.time(inside[0]), total)}"

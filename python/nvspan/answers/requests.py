@@ -6,6 +6,7 @@ that hold the event loop while other requests wait for it."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from nvspan._results.loops import LoopHeld, LoopHold
 from nvspan._results.variation import Effect
@@ -19,6 +20,7 @@ from nvspan.loops.loop import Loop
 from nvspan.recording.time_text import counted, duration, percent
 
 _APART = ("modes", "rare", "period")  # effects whose slow requests are told one by one
+_SLOWER = 1.1  # as src/core/statistics/thresholds.hpp has it, of modes
 _DOUBTFUL = 0.2  # of the ranges within requests
 _WAITING = 0.1  # of the requests' time, for a range that they wait for to be told
 _MIN_CALLS = 5  # for a median
@@ -30,11 +32,16 @@ def slow_findings(
 ) -> Iterator[Finding]:
     """The slow requests that noise does not explain, against the others: how many there are is not
     known before. `explained` gets the name of the range that makes the difference."""
-    slow = [one for one in effects if one.kind in _APART and len(one.high) <= len(one.low)]
+    slow = []
+    for one in effects:
+        if one.kind in _APART and len(one.high) <= len(one.low):
+            compared = loop.steps.means(one.high, one.low)
+            # Those that are slow for their time may be shorter than the others.
+            if compared.steps[0] >= _SLOWER * compared.steps[1]:
+                slow.append((one.size * len(one.high), one, compared))
     if not slow:
         return
-    effect = max(slow, key=lambda one: one.size * len(one.high))
-    compared = loop.steps.means(effect.high, effect.low)
+    _, effect, compared = max(slow, key=itemgetter(0))
     evidence = difference(parts, compared)
     if path := causing_path(parts, compared):
         name = parts.name(path[-1])
@@ -64,12 +71,13 @@ def large_holds(loop: Loop) -> list[LoopHold]:
 
 def blocking_findings(loop: Loop, unit: str) -> Iterator[Finding]:
     """A finding for each range that holds the event loop."""
-    extent = max(loop.steps_extent, 1)
     for hold in large_holds(loop):
-        thread = loop.thread_name(hold.thread)
+        extent = max(loop.steps_extent, 1) * hold.threads
+        one = f"thread '{loop.thread_name(hold.thread)}'"
+        where = one if hold.threads == 1 else "their thread"
         evidence = [
             f"{counted(hold.calls, 'call')}, the longest {duration(hold.longest)}; nothing else "
-            f"of thread '{thread}' begins or ends meanwhile"
+            f"of {where} begins or ends meanwhile"
         ]
         if held := _most_held(loop.holds.parts):
             evidence.append(

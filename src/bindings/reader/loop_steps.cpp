@@ -170,6 +170,7 @@ py::object LoopStepsObject::holds() {
     NewResult entry("LoopHold");
     entry["name"] = shared_->label(one.group);
     entry["thread"] = one.thread;
+    entry["threads"] = one.threads;
     entry["calls"] = one.calls;
     entry["total"] = one.total;
     entry["longest"] = one.longest;

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace nvspan::reader {
@@ -31,7 +32,7 @@ using Times = std::vector<std::int64_t>;
 struct Candidate {
   RangeRow row;
   std::uint32_t owner;  // a request, or none
-  std::int64_t others;  // requests that are open meanwhile
+  std::int64_t others;  // requests that are open meanwhile, 0 or less: none
   double released;      // whether one goes on right after it, beyond chance
 };
 
@@ -82,8 +83,7 @@ class LonelyRanges {
       const bool is_lonely = (start == starts_.cend() || *start >= to) &&
                              (end == ends_.cend() || end->at >= to) && nests(from, to);
       const std::int64_t others = open_at(from) - (owner_of(row) == Owners::none ? 0 : 1);
-      if (others < 1) continue;
-      all[ranges_.group[row]] += to - from;
+      if (others > 0) all[ranges_.group[row]] += to - from;
       if (is_lonely) found.push_back({row, owner_of(row), others, 0});
     }
     if (ends_.empty() || found.empty()) return {};
@@ -193,11 +193,13 @@ class HoldFinder {
  private:
   struct Sum {
     LoopHold hold;
+    std::int64_t among_others = 0;
     double released = 0, expected = 0;
   };
 
   void look_at(std::uint32_t thread) {
     LonelyRanges lonely(ranges_, owners_, step_of_, thread);
+    std::set<std::uint32_t> groups;
     for (const Candidate& one : lonely.find(all_)) {
       const std::int64_t duration = ranges_.duration(one.row);
       Sum& sum = sums_[ranges_.group[one.row]];
@@ -207,16 +209,20 @@ class HoldFinder {
         hold.thread = thread;
         hold.is_nested = (ranges_.flags[one.row] & LoopRanges::start_end) == 0;
       }
+      hold.threads += groups.insert(hold.group).second ? 1 : 0;
       hold.total += duration;
       hold.longest = std::max(hold.longest, duration);
-      hold.waiting += duration * one.others;
-      sum.released += static_cast<double>(duration) * one.released;
-      sum.expected += lonely.ends_within(duration);
+      hold.waiting += duration * std::max<std::int64_t>(0, one.others);
+      if (one.others > 0) {
+        sum.among_others += duration;
+        sum.released += static_cast<double>(duration) * one.released;
+        sum.expected += lonely.ends_within(duration);
+      }
       candidates_[thread].push_back(one);
     }
   }
   bool holds(std::uint32_t group, const Sum& sum) const {
-    const auto total = static_cast<double>(sum.hold.total);
+    const auto total = static_cast<double>(sum.among_others);
     return total >= least_alone * static_cast<double>(all_[group]) &&
            sum.released > least_released * total && sum.expected >= least_expected &&
            static_cast<double>(sum.hold.waiting) >= least_waiting * static_cast<double>(time_);

@@ -16,10 +16,11 @@
 
 namespace nvspan::reader {
 
-// The ranges of a group that hold it while another request is open.
+// The ranges of a group that hold it.
 struct LoopHold {
   std::uint32_t group = 0;
   std::uint32_t thread = 0;  // of the first
+  std::uint32_t threads = 0;
   std::uint64_t calls = 0;
   std::int64_t total = 0, longest = 0;
   std::int64_t waiting = 0;  // of the others that are open, the sum

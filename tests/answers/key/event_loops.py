@@ -136,6 +136,23 @@ def orders_that_parse_without_a_pause(program: Program) -> Truth:
 
 
 @recording
+def templates_in_two_loops(program: Program) -> Truth:
+    """Each of two threads has a loop of its own."""
+    loops = [EventLoop(program) for _ in range(2)]
+    work: Work = [("fetch", 7, False), ("template", 11, True), ("send", 0.1, True)]
+    for place, loop in enumerate(loops):
+        loop.thread.now += place * 777_000
+        clients(loop, 5, 60, lambda client, number: work)
+    held = sum(program.durations("template")) / sum(thread_span(loop.thread) for loop in loops)
+    finding = says("blocking", "template", "fetch", shares={"template": 100 * held})
+    return Truth("request", 600, (finding,), "slow", unit="request")
+
+
+def thread_span(thread: Thread) -> int:
+    return max(row.end or 0 for row in thread.ranges) - min(row.start for row in thread.ranges)
+
+
+@recording
 def metrics_flushed_on_the_loop(program: Program) -> Truth:
     """A callback of no request, every tenth of a second."""
     loop = EventLoop(program, "handle")
