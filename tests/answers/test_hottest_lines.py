@@ -80,3 +80,24 @@ def test_a_program_without_ranges_has_its_functions(tmp_path, source):
         "load()    492 ms    80%  train.py:2  json.loads(line)  65% ±4%",
         "save()    123 ms    20%  train.py:5  time.sleep(0.05)  20% ±4%  waiting",
     ]
+
+
+def test_ranges_without_steps_have_the_lines_of_their_own_time(tmp_path, source):
+    file = SampledFile()
+    run = file.stack(file.frame(source, "run", 2, (12, 28), first_line=1))
+    inner = file.stack(file.frame(source, "save", 5, (4, 20), first_line=4))
+    thread = file.thread()
+    samples = SampleChunk(0, 1024)
+    for at in range(1000, 100_000, 1000):
+        samples.sample(at, thread, inner if 50_000 < at < 80_000 else run)
+    file.ranges([(0, 99_900, "outer"), (50_500, 79_500, "inner")])
+    file.samples(samples)
+    analysis = analyze(nvspan.read(file.write(tmp_path / "a.nvspan")))
+    assert overview(analysis).splitlines() == [
+        "range  calls     self  share  hottest line                  of range",
+        "outer      1  72.6 ms    71%  train.py:2  json.loads(line)  100% ±4%",
+        "inner      1  29.7 ms    29%  train.py:5  time.sleep(0.05)  100% ±9%",
+    ]
+    assert analysis.findings[0].evidence[-1] == (
+        "hottest line train.py:2  json.loads(line)  100% ±4% of 'outer'"
+    )

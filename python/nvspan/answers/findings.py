@@ -132,7 +132,7 @@ class Analysis:
         else:
             name = self.loop.self_times[0].name
             pairs = self.loop.pairs_called(name)
-        found = hottest(self.lines, pairs)
+        found = hottest(self.lines, pairs, inner=finding.kind != "self")
         if found is None:
             return finding
         evidence = [*finding.evidence, hottest_finding_text(found, quoted(name))]

@@ -35,7 +35,7 @@ def overview(analysis: Analysis, width: int | None = None) -> str:
     elif loop is None or parts is None:
         heads, cells = _total_rows(analysis)
     elif loop.choice is None:
-        heads, cells = _self_rows(loop)
+        heads, cells = _self_rows(loop, analysis.lines)
     else:
         heads, cells = _phase_rows(loop, parts, loop.choice.unit, analysis.lines)
     left = [*heads[:1], _LINE, _WAITS]
@@ -64,19 +64,32 @@ def _phase_rows(
         others.append(("(held up by others)", parts.held))
     for name, time in others:
         cells.append([name, duration(time / parts.count), share(time, parts.total), "", "", ""])
-    heads = ["phase", f"per {unit}", "share", _LINE, "of phase", _WAITS]
-    if not any(cell[3] for cell in cells):
-        heads, cells = heads[:3], [cell[:3] for cell in cells]
-    return heads, cells
+    return _with_lines(["phase", f"per {unit}", "share"], "of phase", cells)
 
 
-def _self_rows(loop: Loop) -> tuple[list[str], list[list[str]]]:
+def _self_rows(loop: Loop, lines: Lines | None) -> tuple[list[str], list[list[str]]]:
     cells = [
-        [self_name(row), f"{row.calls:,}", duration(row.self), share(row.self, loop.whole)]
-        for row in loop.self_times
+        [
+            self_name(row),
+            f"{row.calls:,}",
+            duration(row.self),
+            share(row.self, loop.whole),
+            *hottest_cells(hottest(lines, loop.pairs_called(row.name), inner=False), sys.stderr),
+        ]
+        for row in loop.self_times[:_MAX_ROWS]
         if row.self >= _SMALL * loop.span
     ]
-    return ["function" if loop.is_profile else "range", "calls", "self", "share"], cells
+    heads = ["function" if loop.is_profile else "range", "calls", "self", "share"]
+    return _with_lines(heads, "of range", cells)
+
+
+def _with_lines(
+    heads: list[str], of: str, cells: list[list[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """The table with its last three columns, for hottest lines, if there are any."""
+    if any(cell[-3] for cell in cells):
+        return [*heads, _LINE, of, _WAITS], cells
+    return heads, [cell[:-3] for cell in cells]
 
 
 def _total_rows(analysis: Analysis) -> tuple[list[str], list[list[str]]]:

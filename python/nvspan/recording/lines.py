@@ -122,15 +122,17 @@ class Lines(Frame):
             merged[stack] = merged.get(stack, 0) + ns
         return merged
 
-    def within_pairs(self, pairs: Iterable[tuple[int, int]]) -> Lines:
-        """The samples in ranges of these domains and names, by their numbers."""
+    def within_pairs(self, pairs: Iterable[tuple[int, int]], *, inner: bool = True) -> Lines:
+        """The samples in ranges of these domains and names, by their numbers; without `inner`,
+        those in no range inside."""
         wanted = set(pairs)
-        return self._part([path.pair in wanted for path in self.ranges])
+        return self._part([path.pair in wanted for path in self.ranges], inner=inner)
 
-    def _part(self, own: Sequence[bool]) -> Lines:
+    def _part(self, own: Sequence[bool], *, inner: bool = True) -> Lines:
         chosen: list[bool] = []
         for path, is_chosen in zip(self.ranges, own, strict=True):
-            chosen.append(is_chosen or (path.parent is not None and chosen[path.parent]))
+            around = inner and path.parent is not None and chosen[path.parent]
+            chosen.append(is_chosen or around)
         return Lines(self._recording, self.by, show_stdlib=self._show_stdlib, idle=self._idle,
                      within=self, chosen=chosen)  # fmt: skip
 

@@ -37,11 +37,16 @@ def place_text(lines: Lines, row: LineRow) -> str:
     return short_name("  ".join(filter(None, [place(row, files), lines.text(row)])))
 
 
-def hottest(lines: Lines | None, pairs: Iterable[tuple[int, int]]) -> tuple[Lines, LineRow] | None:
-    """The line with the most time within ranges of these names; None: too few samples."""
+def hottest(
+    lines: Lines | None, pairs: Iterable[tuple[int, int]], *, inner: bool = True
+) -> tuple[Lines, LineRow] | None:
+    """The line with the most time within ranges of these names; None: too few samples.
+
+    Without `inner`, of the time in no range inside.
+    """
     if lines is None:
         return None
-    part = lines.within_pairs(pairs)
+    part = lines.within_pairs(pairs, inner=inner)
     if not part.rows or not is_enough(part, part.rows[0]) or part.rows[0].file is None:
         return None
     return part, part.rows[0]
