@@ -24,7 +24,7 @@ def source(tmp_path):
     return str(path)
 
 
-def program(path, source, ranges=True, steps=60):
+def program(path, source, ranges=True, steps=60, torn=0):
     """Steps of 10,000 units: a load of 8,000, a save of 1,000, a rest of 1,000."""
     file = SampledFile()
     main = file.frame(source, "main", 1, first_line=1)
@@ -46,6 +46,7 @@ def program(path, source, ranges=True, steps=60):
             samples.sample(at + look, thread, stack, WAITING if stack == save else RUNNING)
     if ranges:
         file.ranges(names)
+    samples.note(2, 600, 600, torn, 0, 0, 0, 0)
     file.samples(samples)
     return nvspan.read(file.write(path))
 
@@ -62,6 +63,14 @@ def test_phases_have_their_hottest_line(tmp_path, source):
     (finding,) = analysis.findings
     assert finding.evidence == ["hottest line train.py:2  json.loads(line)  81% ±4% of 'load'"]
     assert finding.next == f"nvspan stats --lines load {path}"
+
+
+def test_what_the_sampler_missed_is_said_last(tmp_path, source):
+    path = tmp_path / "a.nvspan"
+    findings = analyze(program(path, source, torn=30)).findings
+    assert [(finding.kind, finding.text) for finding in findings[1:]] == [
+        ("samples", "4.8% of the stacks changed too fast to be read")
+    ]
 
 
 def test_nothing_is_said_from_few_samples(tmp_path, source):

@@ -45,6 +45,7 @@ from nvspan.recording.modules import Modules
 from nvspan.recording.parallel import both
 from nvspan.recording.steps import Steps
 from nvspan.report.hottest import hottest, hottest_finding_text, run_headline, sampled
+from nvspan.report.lines import missed_lines
 
 _RANKS = 3  # that steps are compared of
 _COMMANDS = {
@@ -97,7 +98,7 @@ class Analysis:
     @property
     def nothing_else(self) -> bool:
         """Whether only what every program has was found: a largest part."""
-        return all(finding.kind in _LARGEST for finding in self.findings)
+        return all(finding.kind in (*_LARGEST, "samples") for finding in self.findings)
 
     @cached_property
     def steps(self) -> Steps | None:
@@ -157,6 +158,9 @@ class Analysis:
 
     def _find(self) -> Iterator[Finding]:
         yield from loss_findings(self.recording, self.stats)
+        if self.lines is not None:
+            for text in missed_lines(self.lines.facts):
+                yield Finding("samples", text)
         if self.loop is None:
             self.headline = headline.event_headline(self.recording, self.stats, self._still_open)
             if self.lines is not None and not self.stats.rows:
