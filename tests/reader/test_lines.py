@@ -243,6 +243,22 @@ def test_a_comprehension_counts_in_its_function(tmp_path, program):
     ]  # fmt: skip
 
 
+def test_a_line_is_one_whatever_functions_are_in_it(tmp_path, program):
+    file = program.file
+    samples = chunk()
+    for at, name in enumerate(("/p/app.py", "<string>"), 1):
+        f = file.frame(name, "f", 10, first_line=9)
+        inner = file.frame(name, "f.<locals>.<listcomp>", 10, first_line=10)
+        samples.sample(2000 * at - 1000, 1, file.stack(f, inner))
+        samples.sample(2000 * at, 1, file.stack(f))
+    rows = read(tmp_path, program, samples).lines().rows
+    assert [(row.file, row.function, row.self / UNIT, row.total / UNIT) for row in rows] == [
+        ("/p/app.py", "f", 2500, 2500),
+        ("<string>", "f.<locals>.<listcomp>", 1000, 1000),
+        ("<string>", "f", 500, 1500),
+    ]
+
+
 def test_lines_and_expressions_have_their_places_and_texts(tmp_path, program):
     file = program.file
     source = tmp_path / "app.py"

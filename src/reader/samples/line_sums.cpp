@@ -19,10 +19,12 @@ namespace {
 
 constexpr std::uint32_t none = 0xFFFFFFFF;
 
-// Numbers of the places that frames are at.
+// Numbers of the places that frames are at. A line of a file is one, whatever functions begin in
+// it; its function is the one that was seen first, which is around the others.
 class LinePlaces {
  public:
-  LinePlaces(LineKey key, std::vector<LinePlace>& places) : key_(key), places_(places) {}
+  LinePlaces(const Recording& recording, LineKey key, std::vector<LinePlace>& places)
+      : recording_(recording), key_(key), places_(places) {}
 
   std::uint32_t number(const SampleTables& tables, std::uint32_t frame) {
     const ReadFrame& read = tables.frames[frame];
@@ -37,15 +39,19 @@ class LinePlaces {
       place.column = read.column;
       place.end_column = read.end_column;
     }
+    const std::string_view file = recording_.text(code.file);
+    const bool by_line = key_ != LineKey::function && !file.empty() && file.front() != '<';
     const auto found =
-        numbers_.emplace(std::make_tuple(place.file, place.function, place.first_line, place.line,
-                                         place.end_line, place.column, place.end_column),
+        numbers_.emplace(std::make_tuple(place.file, by_line ? no_name : place.function,
+                                         by_line ? 0 : place.first_line, place.line, place.end_line,
+                                         place.column, place.end_column),
                          static_cast<std::uint32_t>(places_.size()));
     if (found.second) places_.push_back(place);
     return found.first->second;
   }
 
  private:
+  const Recording& recording_;
   LineKey key_;
   std::vector<LinePlace>& places_;
   std::map<std::tuple<std::int32_t, std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t,
@@ -233,7 +239,7 @@ double share_margin(double x, double y, double xx, double xy, double yy, std::si
 LineSums line_sums(const Recording& recording, const SampleSums& sums, const LineOptions& options) {
   LineSums found;
   std::vector<LinePlace> all_places;
-  LinePlaces places(options.key, all_places);
+  LinePlaces places(recording, options.key, all_places);
   const Chosen chosen(recording, sums, options, &found);
   std::vector<Moments> moments;
   std::vector<double> of_block;
@@ -303,7 +309,7 @@ std::vector<SampleTime> path_times(const SampleSums& sums) {
 FoldedStacks folded_stacks(const Recording& recording, const SampleSums& sums,
                            const LineOptions& options) {
   FoldedStacks found;
-  LinePlaces places(LineKey::function, found.places);
+  LinePlaces places(recording, LineKey::function, found.places);
   const Chosen chosen(recording, sums, options, nullptr);
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, SampleTime> merged;
   for (std::size_t process = 0; process < recording.processes().size(); ++process) {
