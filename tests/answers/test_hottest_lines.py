@@ -28,7 +28,8 @@ def program(path, source, ranges=True, steps=60, torn=0):
     """Steps of 10,000 units: a load of 8,000, a save of 1,000, a rest of 1,000."""
     file = SampledFile()
     main = file.frame(source, "main", 1, first_line=1)
-    loads = file.stack(main, file.frame(source, "load", 2, (12, 28), first_line=1))
+    inner = file.frame(source, "load.<locals>.<listcomp>", 2, (12, 28), first_line=2)
+    loads = file.stack(main, file.frame(source, "load", 2, (11, 47), first_line=1), inner)
     rest = file.stack(main, file.frame(source, "load", 2, (11, 47), first_line=1))
     save = file.stack(main, file.frame(source, "save", 5, (4, 20), first_line=4))
     thread = file.thread()

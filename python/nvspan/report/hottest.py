@@ -66,6 +66,11 @@ def run_headline(lines: Lines) -> str:
     return f"{duration(lines.total)}: {states_text(lines)} (no ranges: functions by self time)"
 
 
+def _outer(function: str | None) -> str | None:
+    """The function that a comprehension is in."""
+    return None if function is None else function.partition(".<locals>.<")[0]
+
+
 def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
     """The functions of a program without ranges, each with its hottest line."""
     functions = lines.by_group("function")
@@ -77,7 +82,8 @@ def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
             (
                 line
                 for line in lines.rows
-                if (line.file, line.function) == (row.file, row.function) and is_enough(lines, line)
+                if (line.file, _outer(line.function)) == (row.file, row.function)
+                and is_enough(lines, line)
             ),
             None,
         )
