@@ -230,9 +230,8 @@ second()
 """
     _, (recording,) = record(tmp_path, source)
     found = places(recording, share=0.1)
-    assert [place for place, is_innermost in found.items() if is_innermost] == [
-        ("first", 5), ("second", 9),
-    ]  # fmt: skip
+    innermost = {place for place, is_innermost in found.items() if is_innermost}
+    assert innermost == {("first", 5), ("second", 9)}
     assert recording.lines(idle=True).total < 1.8e9
 
 
