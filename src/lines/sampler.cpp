@@ -117,15 +117,30 @@ bool Sampler::end(Ending how, std::int64_t longest) noexcept {
   until.tv_sec += at / second;
   until.tv_nsec = at % second;
   running_ = ::pthread_timedjoin_np(thread_, nullptr, &until) != 0;
+  if (!running_ && how == Ending::pause) wait_until_gone();
   return !running_;
+}
+
+// The system counts a thread for a moment after it has been joined, and CPython 3.12 and later warn
+// of a fork where there is more than one.
+void Sampler::wait_until_gone() noexcept {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d", static_cast<int>(tid_.load()));
+  constexpr int most = 200;
+  for (int look = 0; look < most && ::access(path, F_OK) == 0; ++look) {
+    const timespec pause = {0, 50'000};
+    ::nanosleep(&pause, nullptr);
+  }
 }
 
 void* Sampler::run(void* self) noexcept {
   ::prctl(PR_SET_NAME, "nvspan-lines");
   ::prctl(PR_SET_TIMERSLACK, 1000UL);
   ask_for_short_slices();
+  auto* const sampler = static_cast<Sampler*>(self);
+  sampler->tid_.store(static_cast<pid_t>(::syscall(SYS_gettid)));
   try {
-    static_cast<Sampler*>(self)->sample_until_stopped();
+    sampler->sample_until_stopped();
   } catch (...) {
     return nullptr;  // no memory: what has been written stays
   }

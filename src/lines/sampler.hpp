@@ -14,6 +14,7 @@
 #include "record/file/sample_format.hpp"
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include <atomic>
 #include <cstdint>
@@ -55,6 +56,7 @@ class Sampler : public core::Immovable {
   static void* run(void* self) noexcept;
   void ask_to_end(Ending how) noexcept;
   bool end(Ending how, std::int64_t longest) noexcept;
+  void wait_until_gone() noexcept;
   void sample_until_stopped();
   bool wait_until(std::int64_t when) noexcept;
   void look();
@@ -94,6 +96,7 @@ class Sampler : public core::Immovable {
 
   pthread_t thread_ = {};
   bool running_ = false;
+  std::atomic<pid_t> tid_{0};
   std::atomic<Ending> ending_{Ending::none};
 };
 
