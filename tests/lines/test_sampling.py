@@ -161,7 +161,7 @@ def test_children_are_sampled(tmp_path):
 def test_a_fork_of_a_program_with_one_thread_warns_of_nothing(tmp_path):
     """CPython 3.12 and later count the threads of the system as well."""
     source = "import os, time\nif os.fork() == 0: time.sleep(0.5); os._exit(0)\nos.wait()\n"
-    done, recordings = record(tmp_path, source, PYTHONWARNINGS="error")
+    done, recordings = record(tmp_path, source, PYTHONWARNINGS="always::DeprecationWarning")
     assert (done.returncode, done.stderr, len(recordings)) == (0, "", 2)
 
 

@@ -150,8 +150,18 @@ PyObject* pause(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-PyObject* resume(PyObject*, PyObject*) {
+int resume_now(void*) {
   if (library.resume != nullptr) library.resume(0);
+  return 0;
+}
+
+// CPython 3.13 counts the process's threads after this, and warns where there are two: the
+// sampler's begins when the main thread runs Python again.
+PyObject* resume(PyObject*, PyObject*) {
+#if PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x030E0000
+  if (Py_AddPendingCall(resume_now, nullptr) == 0) Py_RETURN_NONE;
+#endif
+  resume_now(nullptr);
   Py_RETURN_NONE;
 }
 
