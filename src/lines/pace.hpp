@@ -25,18 +25,25 @@ class Pace {
   // Of a forked child: what its parent had reached.
   void go_on_from(const Pace& parent) noexcept {
     if (parent.looks_ < first_looks || fixed_ != 0) return;
-    looks_ = first_looks;
+    looks_ = looks_before_ = first_looks;
     period_ = parent.period_;
     cost_ = parent.cost_;
   }
 
-  // After a look; `cpu` is what the sampler's thread has run so far. True: the period is another.
-  bool look_done(std::int64_t cpu) noexcept {
+  // After a look at `now`; `cpu` is what the sampler's thread has run so far. True: the period is
+  // another.
+  bool look_done(std::int64_t cpu, std::int64_t now) noexcept {
     constexpr std::uint64_t together = 64;
-    if (++looks_ % together != 0) return false;
-    const std::int64_t cost = (cpu - cpu_before_) / static_cast<std::int64_t>(together);
+    constexpr std::uint64_t least = 8;
+    constexpr std::int64_t soon = 500'000'000;  // ns
+    ++looks_;
+    const std::uint64_t looks = looks_ - looks_before_;
+    if (looks < together && (looks < least || now - before_ < soon)) return false;
+    const std::int64_t cost = (cpu - cpu_before_) / static_cast<std::int64_t>(looks);
     cpu_before_ = cpu;
-    cost_ = cost_ == 0 ? cost : (3 * cost_ + cost) / 4;
+    looks_before_ = looks_;
+    before_ = now;
+    cost_ = cost_ == 0 ? cost : (cost_ + cost) / 2;
     if (fixed_ != 0 || looks_ < first_looks) return false;
     const std::int64_t wanted = std::clamp(cost_ * share, shortest, longest);
     constexpr std::int64_t noise = 8;  // an eighth
@@ -49,6 +56,8 @@ class Pace {
   std::int64_t fixed_;
   std::int64_t period_;
   std::uint64_t looks_ = 0;
+  std::uint64_t looks_before_ = 0;
+  std::int64_t before_ = 0;
   std::int64_t cpu_before_ = 0;
   std::int64_t cost_ = 0;  // ns of a look
 };

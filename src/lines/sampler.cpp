@@ -174,7 +174,7 @@ void Sampler::sample_until_stopped() {
     if (look_began_ > due + period) due = look_began_;  // late: what was missed is not caught up
     const std::int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     counts_.cpu_us = static_cast<std::uint64_t>(cpu / 1000);
-    if (pace_.look_done(cpu)) new_period_ = true;
+    if (pace_.look_done(cpu, look_began_)) new_period_ = true;
   }
   counts_said_ = 0;
   taken_.clear();

@@ -86,8 +86,9 @@ StackWalk::Plan StackWalk::plan(const PythonThread& thread) {
 
 StackWalk::Copied StackWalk::copy(PythonThread& thread, const Plan& plan, int attempt,
                                   bool even_slow) {
-  constexpr std::int64_t slow = 4000;  // ns
-  constexpr std::int64_t slow_range = 60;
+  // A copy from cold memory takes 5 to 10 us, a turn of another thread more.
+  constexpr std::int64_t slow = 20'000;  // ns
+  constexpr std::int64_t slow_range = 100;
   ticks_ = record::ticks_now();
   const std::int64_t begin = now_ns();
   const std::size_t got = copier_.copy(ranges_.data(), ranges_.size());
