@@ -35,6 +35,8 @@ class RecordBytes {
   static constexpr std::size_t most_of_sample = 48;
   static constexpr std::size_t most_of_note = 96;
 
+  // Room for records of so many bytes: what follows until begin() is called again makes none.
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   // The records of one look; `chunk` is the number of the chunk that they go to, and `ticks` what
   // the first one's time counts from.
   void begin(std::uint64_t chunk, std::uint64_t ticks, bool is_new) noexcept;

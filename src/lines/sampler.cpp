@@ -318,6 +318,7 @@ void Sampler::write() {
   if (taken_.empty() && ended_.empty() && !new_period_ && !says_counts) return;
   const std::size_t most =
       taken_.size() * RecordBytes::most_of_sample + (ended_.size() + 2) * RecordBytes::most_of_note;
+  records_.reserve(most);  // nothing may fail while the place is taken
   const SampleSink::Place place = sink_.open(names_.added(), new_threads_, most);
   if (!place.taken) return;
   if (ending_.load() == Ending::at_once) return sink_.close({}, 0);

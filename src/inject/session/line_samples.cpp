@@ -66,11 +66,15 @@ lines::SampleSink::Place RecordingSink::open(
   thread_slot().busy = true;
   session().lock();
   Place place;
-  record::SampleLane* const lane = session().samples();
-  file_ = session().recorder().file_number();
-  if (lane != nullptr && define(*lane, names, threads)) {
-    const record::SampleLane::Room room = lane->make_room(bytes);
-    place = Place{room.found, room.is_new, room.base_ticks};
+  try {
+    record::SampleLane* const lane = session().samples();
+    file_ = session().recorder().file_number();
+    if (lane != nullptr && define(*lane, names, threads)) {
+      const record::SampleLane::Room room = lane->make_room(bytes);
+      place = Place{room.found, room.is_new, room.base_ticks};
+    }
+  } catch (...) {
+    session().count_lost();  // no memory: the lock is given back all the same
   }
   if (place.taken) return place;
   session().unlock();
