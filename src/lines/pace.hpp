@@ -8,14 +8,15 @@
 
 namespace nvspan::lines {
 
-// How often the sampler looks: as often as is wanted at first, so that a short run has an answer,
-// then so that its thread takes a two-hundredth of a processor.
+// How often the sampler looks: at first so that its thread takes a twentieth of a processor at
+// most, and a short run has an answer; then so that it takes a two-hundredth.
 class Pace {
  public:
   static constexpr std::int64_t shortest = 1'000'000;  // ns from a look to the next
   static constexpr std::int64_t longest = 50'000'000;
   static constexpr std::int64_t share = 200;          // of the time, one part
-  static constexpr std::uint64_t first_looks = 2000;  // which need not keep to it
+  static constexpr std::uint64_t first_looks = 2000;  // which keep to another one
+  static constexpr std::int64_t first_share = 20;
 
   // `fixed`: 0, or the period that the user chose, which is kept.
   explicit Pace(std::int64_t fixed) : fixed_(fixed), period_(fixed != 0 ? fixed : shortest) {}
@@ -44,8 +45,9 @@ class Pace {
     looks_before_ = looks_;
     before_ = now;
     cost_ = cost_ == 0 ? cost : (cost_ + cost) / 2;
-    if (fixed_ != 0 || looks_ < first_looks) return false;
-    const std::int64_t wanted = std::clamp(cost_ * share, shortest, longest);
+    if (fixed_ != 0) return false;
+    const std::int64_t parts = looks_ < first_looks ? first_share : share;
+    const std::int64_t wanted = std::clamp(cost_ * parts, shortest, longest);
     constexpr std::int64_t noise = 8;  // an eighth
     if (std::max(wanted, period_) - std::min(wanted, period_) <= period_ / noise) return false;
     period_ = wanted;

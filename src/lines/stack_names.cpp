@@ -161,7 +161,7 @@ void StackNames::compare(const StackWalk& walk, std::size_t changed) {
 
 bool StackNames::name(PythonThread& thread, const StackWalk& walk) {
   bool past_budget = false;
-  constexpr std::size_t kept_of_cut = 64;  // the innermost
+  constexpr std::size_t kept_of_cut = 512;  // the innermost
   const std::vector<PythonFrame>& read = walk.frames();
   std::vector<NamedFrame>& named = thread.frames;
   std::size_t same = 0;

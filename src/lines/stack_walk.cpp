@@ -14,6 +14,7 @@ namespace {
 
 constexpr int most_attempts = 7;
 constexpr int careful_attempts = 2;    // in which nothing may be missing
+constexpr int patient_attempts = 5;    // and those after them
 constexpr int most_slow_attempts = 3;  // besides
 constexpr int most_holes = 8;
 constexpr std::size_t below_top = 768;  // bytes of the data stack
@@ -304,7 +305,9 @@ StackWalk::Result StackWalk::walk(PythonThread& thread) {
     for (const Address top : {tops.first, tops.first == tops.again ? Address{0} : tops.again}) {
       if (top == 0) continue;
       const bool careful = attempt < careful_attempts;
-      const int allowed = careful ? static_cast<int>(deepest) : most_holes;
+      // Of a deep recursion most frames are read one by one the first time.
+      const bool patient = attempt >= patient_attempts;
+      const int allowed = careful || patient ? static_cast<int>(deepest) : most_holes;
       const bool followed = follow(thread, top, allowed);
       const int missing = allowed - std::max(holes_, 0);
       expect(thread);

@@ -117,6 +117,25 @@ def test_coroutines_and_generators_are_one_stack(tmp_path):
     }  # fmt: skip
 
 
+DEEP = """
+import sys, time
+sys.setrecursionlimit(20000)
+def deep(n):
+    if n:
+        return deep(n - 1)
+    time.sleep(1)
+deep(5000)
+"""
+
+
+def test_a_deep_recursion_is_seen_by_its_innermost_frames(tmp_path):
+    _, (recording,) = record(tmp_path, DEEP)
+    assert places(recording) == {("deep", 6): False, ("deep", 7): True}
+    facts = recording.lines().facts
+    assert facts.cut > 0
+    assert facts.torn < 10
+
+
 MADE = """
 import time
 code = compile("def made():\\n  time.sleep(1)\\nmade()", "<made here>", "exec")
