@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -49,6 +50,7 @@ def another_with(pid):
 def reused(tmp_path):
     """The recording of a killed process, and its number, which `sleep` has."""
     with running(tmp_path, CODE, "ring=1") as run:
+        time.sleep(0.1)  # the system says when a process began in steps of 10 ms
         run.end()
         with another_with(run.pid):
             yield run
