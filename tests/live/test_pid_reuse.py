@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -13,11 +15,24 @@ import pytest
 
 import nvspan
 from helpers.bundles import bundle_of, reasons
+from helpers.lines import next_line
 from helpers.live import essential, running
 from helpers.traced import needs_library, nvspan_command
 
 pytestmark = needs_library
-LAST = "/proc/sys/kernel/ns_last_pid"
+# Becomes `sleep` with the number that it is given: clone3() takes one that is free from root.
+SLEEP = """
+import ctypes, os, sys
+number = ctypes.c_int(int(sys.argv[1]))
+arguments = (ctypes.c_uint64 * 10)()
+arguments[4], arguments[8], arguments[9] = 17, ctypes.addressof(number), 1  # SIGCHLD, set_tid
+pid = ctypes.CDLL(None, use_errno=True).syscall(435, arguments, ctypes.sizeof(arguments))
+if pid == 0:
+    os.execvp("sleep", ["sleep", "600"])
+print(pid if pid > 0 else os.strerror(ctypes.get_errno()), flush=True)
+if pid > 0:
+    os.waitpid(pid, 0)
+"""
 CODE = """
 import nvspan, time
 with nvspan.annotate("step"):
@@ -29,21 +44,15 @@ with nvspan.annotate("step"):
 @contextlib.contextmanager
 def another_with(pid):
     """A process that gets the number of one that is gone."""
-    for _ in range(100):
+    command = [sys.executable, "-c", SLEEP, str(pid)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        answer = next_line(parent).strip()
+        if answer != str(pid):
+            pytest.skip(f"the number of a process cannot be chosen here: {answer}")
         try:
-            with open(LAST, "w") as file:
-                file.write(str(pid - 1))
-        except OSError:
-            pytest.skip("only root can choose the number of a process")
-        process = subprocess.Popen(["sleep", "600"])
-        try:
-            if process.pid == pid:
-                yield process
-                return
+            yield
         finally:
-            process.kill()
-            process.wait()
-    pytest.skip("other processes took the number each time")
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture
