@@ -18,10 +18,14 @@ import statistics
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import nvspan
 from nvspan import launch, recorder
 from nvspan._runtime import lines
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "lines"))
+from sampler_thread import sampler_seconds
 
 MOST, SHARE = 1.01, 0.03
 
@@ -48,16 +52,6 @@ def make_step():
         return loss.item()
 
     return step
-
-
-def sampler_seconds():
-    for task in os.listdir("/proc/self/task"):
-        with open(f"/proc/self/task/{task}/comm") as file:
-            if file.read().strip() != "nvspan-lines":
-                continue
-        with open(f"/proc/self/task/{task}/schedstat") as file:
-            return int(file.read().split()[0]) / 1e9
-    return 0.0
 
 
 def main() -> int:

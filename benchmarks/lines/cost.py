@@ -17,6 +17,8 @@ import sys
 import threading
 import time
 
+from sampler_thread import sampler_seconds
+
 from nvspan import _lines
 
 try:
@@ -119,16 +121,6 @@ def sampler_share(seconds):
     for thread in threads:
         thread.join()
     return share
-
-
-def sampler_seconds():
-    for task in os.listdir("/proc/self/task"):
-        with open(f"/proc/self/task/{task}/comm") as file:
-            if file.read().strip() != "nvspan-lines":
-                continue
-        with open(f"/proc/self/task/{task}/schedstat") as file:
-            return int(file.read().split()[0]) / 1e9
-    return 0.0
 
 
 def main():
