@@ -49,7 +49,6 @@ from nvspan._lazy import LazyModule
 from nvspan._runtime.configure import configure, configure_from_environment
 from nvspan._runtime.domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._runtime.info import info
-from nvspan._runtime.lines import start_as_environment_says as _start_lines
 from nvspan._runtime.names import name_category, name_thread, name_threads_automatically
 from nvspan._runtime.steps import Step, step
 from nvspan._runtime.switch import disable, enable, is_active, paused, tool
@@ -76,7 +75,7 @@ from nvspan.payloads import (
 from nvspan.profiler import Profile
 from nvspan.ranks import read_many
 from nvspan.ranks.cause import analyze_ranks
-from nvspan.recorder import record, record_as_environment_says
+from nvspan.recorder import record, record_as_environment_says, sample_as_environment_says
 from nvspan.recording import Recording, Source, read
 from nvspan.tracing import trace
 
@@ -141,8 +140,8 @@ Recording._import = staticmethod(_recording_of)
 
 _adapters.connect()
 record_as_environment_says()
-_start_lines()
-del record_as_environment_says
+sample_as_environment_says()
+del record_as_environment_says, sample_as_environment_says
 start_from_environment()
 del start_from_environment
 _watch()

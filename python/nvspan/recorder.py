@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from nvspan import _core, launch
 from nvspan._runtime import lines as line_samples
@@ -195,8 +196,6 @@ class record(launch._Attachment):
         os.environ.pop(launch.CONFIG_VARIABLE, None)
 
     def _after_start(self) -> None:
-        import sys
-
         early = [name for name in callers_of_nvtx if name in sys.modules]
         if not early:
             return
@@ -230,3 +229,27 @@ def record_as_environment_says() -> None:
     elif os.path.basename(tool) != os.path.basename(library):
         os.write(2, f"nvspan: {tool} is attached to NVTX, so {RECORD_VARIABLE} does nothing\n"
                  .encode(errors="replace"))  # fmt: skip
+
+
+def sample_as_environment_says() -> None:
+    """Begins to sample lines where NVSPAN_RECORD_LINES says so, and nothing has begun before.
+
+    It is called by ``import nvspan``, once NVTX finds the recorder.
+    """
+    rate = os.environ.get(line_samples.LINES_VARIABLE)
+    tool = launch.attached_tool()
+    if not rate or tool is None or "nvspan._lines" in sys.modules:
+        return
+    try:
+        library = launch.injection_library()
+        if os.path.basename(tool) != os.path.basename(library):
+            return
+        period = line_samples.period_of(rate)
+        problem = None if period is None else line_samples.start(tool, period)
+    except RuntimeError:
+        return
+    except ValueError as error:
+        problem = str(error).replace("lines must", f"{line_samples.LINES_VARIABLE} must")
+    if problem is not None:
+        text = f"nvspan: lines are not sampled: {problem}\n"
+        os.write(2, text.encode(errors="replace"))

@@ -66,16 +66,7 @@ def start(library: str, period: int) -> str | None:
         from nvspan import _lines
     except ImportError:
         return "this build of nvspan has no sampler"
-    is_first = not hasattr(_lines, "followed")
-    problem = _lines.start(library, period)
-    if problem is None and is_first:
-        os.register_at_fork(
-            before=_lines.pause,
-            after_in_parent=_lines.resume,
-            after_in_child=_lines.resume_in_child,
-        )
-        _lines.followed = True  # type: ignore[attr-defined]
-    return problem
+    return _lines.start(library, period)
 
 
 def stop() -> None:
@@ -83,24 +74,3 @@ def stop() -> None:
     module = sys.modules.get("nvspan._lines")
     if module is not None:
         module.stop()
-
-
-def start_as_environment_says() -> None:
-    """Begins to sample where NVSPAN_RECORD_LINES says so, and nothing has begun before.
-
-    It is called by ``import nvspan``, once NVTX finds the recorder.
-    """
-    rate = os.environ.get(LINES_VARIABLE)
-    if not rate or rate == "off" or "nvspan._lines" in sys.modules:
-        return
-    library = os.environ.get("NVTX_INJECTION64_PATH", "")
-    if os.path.basename(library) != "libnvspan_inject.so":
-        return
-    try:
-        period = period_of(rate)
-        problem = None if period is None else start(library, period)
-    except ValueError as error:
-        problem = str(error).replace("lines must", f"{LINES_VARIABLE} must")
-    if problem is not None:
-        text = f"nvspan: lines are not sampled: {problem}\n"
-        os.write(2, text.encode(errors="replace"))

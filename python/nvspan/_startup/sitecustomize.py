@@ -33,13 +33,6 @@ def _start() -> None:
     if problem is not None:
         text = f"nvspan: lines are not sampled: {problem}\n"
         os.write(2, text.encode(errors="replace"))
-        return
-    os.register_at_fork(
-        before=module.pause,
-        after_in_parent=module.resume,
-        after_in_child=module.resume_in_child,
-    )
-    module.followed = True  # type: ignore[attr-defined]
 
 
 def _go_on() -> None:

@@ -3,14 +3,15 @@
 
 #include "bindings/support/py.hpp"
 #include "bindings/lines/layout_of_python.h"
+#include "core/os/library.hpp"
 #include "lines/interpreter.hpp"
 
-#include <dlfcn.h>
 #include <frameobject.h>
 
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nvspan::lines {
@@ -59,8 +60,9 @@ struct SamplerLibrary {
   void (*stop)() = nullptr;
 
   bool load(const char* path) {
-    void* const library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    return library != nullptr && find(library, "nvspan_inject_check_sampler", check) &&
+    std::string error;
+    const core::Library library = core::Library::open(path, error);
+    return library && find(library, "nvspan_inject_check_sampler", check) &&
            find(library, "nvspan_inject_start_sampler", start) &&
            find(library, "nvspan_inject_pause_sampler", pause) &&
            find(library, "nvspan_inject_resume_sampler", resume) &&
@@ -69,8 +71,8 @@ struct SamplerLibrary {
 
  private:
   template <typename Function>
-  static bool find(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(::dlsym(library, name));
+  static bool find(const core::Library& library, const char* name, Function& function) {
+    function = library.symbol<Function>(name);
     return function != nullptr;
   }
 };
@@ -133,15 +135,40 @@ PyObject* text_or_none(const char* problem) {
   return PyUnicode_FromString(problem);
 }
 
-PyObject* start(PyObject*, PyObject* arguments) {
+// Once: the sampler's thread ends before a fork. False: an exception is set.
+bool follow_forks(PyObject* module) {
+  static bool followed = false;
+  if (followed) return true;
+  PyObject* const os = PyImport_ImportModule("os");
+  PyObject* const enter = os == nullptr ? nullptr : PyObject_GetAttrString(os, "register_at_fork");
+  PyObject* const none = PyTuple_New(0);
+  PyObject* const hooks = PyDict_New();
+  bool ready = enter != nullptr && none != nullptr && hooks != nullptr;
+  const std::pair<const char*, const char*> names[] = {
+      {"before", "pause"}, {"after_in_parent", "resume"}, {"after_in_child", "resume_in_child"}};
+  for (const auto& [moment, name] : names) {
+    PyObject* const hook = ready ? PyObject_GetAttrString(module, name) : nullptr;
+    ready = hook != nullptr && PyDict_SetItemString(hooks, moment, hook) == 0;
+    Py_XDECREF(hook);
+  }
+  PyObject* const done = ready ? PyObject_Call(enter, none, hooks) : nullptr;
+  followed = done != nullptr;
+  for (PyObject* const each : {os, enter, none, hooks, done}) Py_XDECREF(each);
+  return followed;
+}
+
+PyObject* start(PyObject* module, PyObject* arguments) {
   PyObject* path = nullptr;
   long long period = 0;
   if (PyArg_ParseTuple(arguments, "O&L", PyUnicode_FSConverter, &path, &period) == 0) {
     return nullptr;
   }
   const char* problem = prepare(PyBytes_AS_STRING(path));
-  if (problem == nullptr) problem = library.start(&interpreter, period);
   Py_DECREF(path);
+  if (problem == nullptr) {
+    if (!follow_forks(module)) return nullptr;
+    problem = library.start(&interpreter, period);
+  }
   return text_or_none(problem);
 }
 
