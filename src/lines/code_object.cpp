@@ -185,9 +185,9 @@ bool read_code(MemoryCopier& copier, const nvspan_layout& layout, Address addres
 void add_compared_ranges(const nvspan_layout& layout, Address address, const Code& code,
                          std::vector<iovec>& ranges) {
   const Address texts[] = {code.header.file, code.header.name, code.header.qualified_name};
-  ranges.push_back({reinterpret_cast<void*>(address), header_bytes(layout)});
+  ranges.push_back(range_of(address, header_bytes(layout)));
   for (int i = 0; i < compared_texts(code); ++i) {
-    ranges.push_back({reinterpret_cast<void*>(texts[i]), text_bytes(code.raw[i])});
+    ranges.push_back(range_of(texts[i], text_bytes(code.raw[i])));
   }
 }
 

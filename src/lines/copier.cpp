@@ -157,7 +157,7 @@ std::size_t MemoryCopier::copy(const iovec* ranges, std::size_t count) noexcept 
 }
 
 bool MemoryCopier::read(Address from, void* to, std::size_t size) noexcept {
-  const iovec range = {reinterpret_cast<void*>(from), size};
+  const iovec range = range_of(from, size);
   if (copy(&range, 1) != size) return false;
   std::memcpy(to, buffer_, size);
   return true;

@@ -14,6 +14,10 @@
 
 namespace nvspan::lines {
 
+inline iovec range_of(Address address, std::size_t bytes) noexcept {
+  return {reinterpret_cast<void*>(address), bytes};
+}
+
 // Copies memory of this process that may not be there: a wrong address ends the copy, and is no
 // fault. The kernel does it, without a right that a container may lack.
 class MemoryCopier : public core::Immovable {
@@ -31,7 +35,6 @@ class MemoryCopier : public core::Immovable {
   bool open(Method method) noexcept;
   // In a forked child, whose memory it does not know.
   void forget() noexcept;
-  Method method() const noexcept { return method_; }
 
   // Copies the ranges one after the other into bytes(), and returns how many bytes there are
   // before the first that cannot be read.

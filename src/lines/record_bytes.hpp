@@ -44,8 +44,6 @@ class RecordBytes {
   void note(std::uint64_t ticks, record::SampleNote kind, const std::uint64_t* numbers,
             std::size_t count);
   const std::string& bytes() const noexcept { return bytes_; }
-  // Ticks of the last record, rounded as a reader has them.
-  std::uint64_t ticks() const noexcept { return base_ + (units_ << record::sample_time_shift); }
 
  private:
   void number(std::uint64_t value);

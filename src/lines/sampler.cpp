@@ -3,6 +3,7 @@
 
 #include "lines/sampler.hpp"
 
+#include "core/os/clock.hpp"
 #include "record/file/ticks.hpp"
 
 #include <fcntl.h>
@@ -25,15 +26,15 @@ using record::SampleState;
 
 constexpr std::int64_t second = 1'000'000'000;
 
-std::int64_t clock_ns(clockid_t clock) noexcept {
+std::int64_t now_ns() noexcept { return static_cast<std::int64_t>(core::monotonic_ns()); }
+
+// What a thread has run, in ns; -1: it has ended. By the thread's number, as
+// pthread_getcpuclockid() would look into one that may be gone.
+std::int64_t cpu_ns(pid_t tid) noexcept {
+  constexpr unsigned of_thread = 6;
+  const auto clock = static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | of_thread);
   timespec time = {};
   return ::clock_gettime(clock, &time) != 0 ? -1 : time.tv_sec * second + time.tv_nsec;
-}
-
-// By the thread's number: pthread_getcpuclockid() would look into a thread that may have ended.
-clockid_t cpu_clock_of(pid_t tid) noexcept {
-  constexpr unsigned of_thread = 6;
-  return static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | of_thread);
 }
 
 // Linux 6.12 and later give a thread an earlier turn for a shorter slice, without a privilege: a
@@ -158,7 +159,7 @@ bool Sampler::wait_until(std::int64_t when) noexcept {
 }
 
 void Sampler::sample_until_stopped() {
-  std::int64_t due = clock_ns(CLOCK_MONOTONIC);
+  std::int64_t due = now_ns();
   std::uint64_t random = static_cast<std::uint64_t>(due) | 1;
   bool goes_on = true;
   while (goes_on) {
@@ -172,7 +173,7 @@ void Sampler::sample_until_stopped() {
     goes_on = wait_until(due + jitter - period / 2);
     look();
     if (look_began_ > due + period) due = look_began_;  // late: what was missed is not caught up
-    const std::int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const auto cpu = static_cast<std::int64_t>(core::clock_ns(CLOCK_THREAD_CPUTIME_ID));
     counts_.cpu_us = static_cast<std::uint64_t>(cpu / 1000);
     if (pace_.look_done(cpu, look_began_)) new_period_ = true;
   }
@@ -184,7 +185,7 @@ void Sampler::sample_until_stopped() {
 }
 
 void Sampler::look() {
-  look_began_ = clock_ns(CLOCK_MONOTONIC);
+  look_began_ = now_ns();
   ++counts_.looks;
   taken_.clear();
   bool whole = false;
@@ -200,9 +201,8 @@ void Sampler::look() {
 }
 
 void Sampler::look_at(PythonThread& thread) {
-  const clockid_t clock = cpu_clock_of(thread.tid);
-  const std::int64_t cpu = clock_ns(clock);
-  const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
+  const std::int64_t cpu = cpu_ns(thread.tid);
+  const std::int64_t now = now_ns();
   if (cpu < 0) {  // the system's thread has ended
     thread.id = PythonThread::no_id;
     return;
@@ -225,7 +225,7 @@ void Sampler::look_at(PythonThread& thread) {
     // Blocked before, and hardly ran: blocked again, as in a wait with a time-out. Else the kernel
     // is asked, which costs more than all the rest.
     constexpr std::int64_t hardly = 100'000;  // ns
-    if (clock_ns(clock) > cpu) {
+    if (cpu_ns(thread.tid) > cpu) {
       state = SampleState::running;
     } else if (state != SampleState::waiting || ran >= hardly || thread.last == 0) {
       state = state_of(thread.tid);

@@ -92,7 +92,6 @@ class Sampler : public core::Immovable {
   bool new_period_ = true;
   std::int64_t counts_said_ = 0;  // ns of CLOCK_MONOTONIC
   std::int64_t look_began_ = 0;
-  std::int64_t period_before_ = 0;
 
   pthread_t thread_ = {};
   bool running_ = false;

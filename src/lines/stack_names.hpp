@@ -28,7 +28,6 @@ struct NewNames {
   std::vector<record::FrameDefinition> frames;
   std::vector<record::StackDefinition> stacks;
 
-  bool empty() const noexcept { return codes.empty() && frames.empty() && stacks.empty(); }
   void clear() noexcept {
     codes.clear();
     frames.clear();

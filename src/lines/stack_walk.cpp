@@ -3,9 +3,8 @@
 
 #include "lines/stack_walk.hpp"
 
+#include "core/os/clock.hpp"
 #include "record/file/ticks.hpp"
-
-#include <time.h>
 
 #include <algorithm>
 
@@ -26,16 +25,10 @@ constexpr std::size_t chunk_header = 24;  // _PyStackChunk
 constexpr std::size_t spliced_depth = 64;
 constexpr std::uint32_t most_spliced = 16;
 
-std::int64_t now_ns() noexcept {
-  timespec time = {};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
-}
-
 }  // namespace
 
 std::size_t StackWalk::add(Address address, std::size_t bytes) {
-  ranges_.push_back({reinterpret_cast<void*>(address), bytes});
+  ranges_.push_back(range_of(address, bytes));
   const std::size_t at = bytes_;
   bytes_ += bytes;
   return at;
@@ -91,9 +84,9 @@ StackWalk::Copied StackWalk::copy(PythonThread& thread, const Plan& plan, int at
   constexpr std::int64_t slow = 20'000;  // ns
   constexpr std::int64_t slow_range = 100;
   ticks_ = record::ticks_now();
-  const std::int64_t begin = now_ns();
+  const std::uint64_t begin = core::monotonic_ns();
   const std::size_t got = copier_.copy(ranges_.data(), ranges_.size());
-  const std::int64_t took = now_ns() - begin;
+  const auto took = static_cast<std::int64_t>(core::monotonic_ns() - begin);
   if (got < plan.state) return Copied::fault;
   // This thread was interrupted while it copied. That depends on nothing that the program does, so
   // another copy in its place tells no less of the program.

@@ -14,10 +14,6 @@ namespace {
 constexpr std::size_t most_interpreters = 64;
 constexpr int most_threads = 65536;
 
-iovec range(Address address, std::size_t bytes) {
-  return {reinterpret_cast<void*>(address), bytes};
-}
-
 }  // namespace
 
 PythonThreads::PythonThreads(MemoryCopier& copier, const nvspan_layout& layout)
@@ -45,16 +41,16 @@ bool PythonThreads::can_tell_threads(std::uint64_t ident) {
 void PythonThreads::copy_known() {
   ranges_.clear();
   offsets_.clear();
-  ranges_.push_back(range(layout_.first_interpreter, pointer));
+  ranges_.push_back(range_of(layout_.first_interpreter, pointer));
   std::size_t bytes = pointer;
   for (const Address interpreter : interpreters_) {
-    ranges_.push_back(range(moved(interpreter, layout_.interpreter_next), pointer));
-    ranges_.push_back(range(moved(interpreter, layout_.interpreter_threads), pointer));
+    ranges_.push_back(range_of(moved(interpreter, layout_.interpreter_next), pointer));
+    ranges_.push_back(range_of(moved(interpreter, layout_.interpreter_threads), pointer));
     bytes += 2 * pointer;
   }
   for (const auto& known : threads_) {
     if (bytes + state_bytes_ > MemoryCopier::most_bytes) break;
-    ranges_.push_back(range(known.first, state_bytes_));
+    ranges_.push_back(range_of(known.first, state_bytes_));
     offsets_[known.first] = bytes;
     bytes += state_bytes_;
   }

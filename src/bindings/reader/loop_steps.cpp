@@ -213,8 +213,7 @@ py::list LoopStepsObject::listed(const std::vector<reader::LoopWait>& waits) con
     entry["calls"] = wait.calls;
     entry["total"] = wait.total;
     entry["share"] = wait.share;
-    const bool is_thread = wait.thread >= 0;
-    entry["thread"] = is_thread ? py::object(py::int_(wait.thread)) : py::object(py::none());
+    entry["thread"] = number_or_none(wait.thread);
     entry["of_requests"] = wait.thread == reader::LoopWait::of_requests;
     entry["meanwhile"] = meanwhile;
     entry["others"] = wait.has_others;

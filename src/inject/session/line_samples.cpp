@@ -8,8 +8,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <new>
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace nvspan::inject {
 namespace {
@@ -31,6 +32,7 @@ class RecordingSink final : public lines::SampleSink {
                      const std::vector<record::SampledThreadDefinition>& threads);
 
   std::uint64_t file_ = 0;
+  record::SampleLane* lane_ = nullptr;  // of the place that is taken
 };
 
 RecordingSink sink;
@@ -67,10 +69,10 @@ lines::SampleSink::Place RecordingSink::open(
   session().lock();
   Place place;
   try {
-    record::SampleLane* const lane = session().samples();
+    lane_ = session().samples();
     file_ = session().recorder().file_number();
-    if (lane != nullptr && define(*lane, names, threads)) {
-      const record::SampleLane::Room room = lane->make_room(bytes);
+    if (lane_ != nullptr && define(*lane_, names, threads)) {
+      const record::SampleLane::Room room = lane_->make_room(bytes);
       place = Place{room.found, room.is_new, room.base_ticks};
     }
   } catch (...) {
@@ -83,7 +85,7 @@ lines::SampleSink::Place RecordingSink::open(
 }
 
 void RecordingSink::close(std::string_view records, std::uint32_t samples) {
-  session().samples()->append(records, samples);
+  lane_->append(records, samples);
   session().unlock();
   thread_slot().busy = false;
 }
@@ -91,25 +93,35 @@ void RecordingSink::close(std::string_view records, std::uint32_t samples) {
 // As Python has it.
 std::uint64_t own_ident() noexcept { return static_cast<std::uint64_t>(::pthread_self()); }
 
-const char* make(const lines::Interpreter& interpreter, std::int64_t period,
-                 lines::Sampler*& sampler) {
-  if (interpreter.size != sizeof interpreter) return "its parts are of different builds of nvspan";
-  sampler = new (std::nothrow) lines::Sampler(interpreter, sink, period);
-  return sampler == nullptr ? "no memory" : sampler->prepare(own_ident());
+// Null where it cannot sample: then `problem` says why.
+std::unique_ptr<lines::Sampler> make(const lines::Interpreter& interpreter, std::int64_t period,
+                                     const char*& problem) noexcept {
+  problem = "its parts are of different builds of nvspan";
+  if (interpreter.size != sizeof interpreter) return nullptr;
+  try {
+    auto sampler = std::make_unique<lines::Sampler>(interpreter, sink, period);
+    problem = sampler->prepare(own_ident());
+    if (problem == nullptr) return sampler;
+  } catch (...) {
+    problem = "no memory";
+  }
+  return nullptr;
 }
 
 }  // namespace
 
 const char* check_sampler(const lines::Interpreter& interpreter, FrameTaker take, void* context) {
-  lines::Sampler* sampler = nullptr;
-  const char* problem = make(interpreter, 0, sampler);
-  if (problem == nullptr) {
+  const char* problem = nullptr;
+  const std::unique_ptr<lines::Sampler> sampler = make(interpreter, 0, problem);
+  if (sampler == nullptr) return problem;
+  try {
     std::vector<lines::SeenFrame> frames;
-    if (!sampler->look_at_own(own_ident(), frames)) problem = "its stack cannot be read";
+    if (!sampler->look_at_own(own_ident(), frames)) return "its stack cannot be read";
     for (const lines::SeenFrame& frame : frames) take(context, &frame);
+  } catch (...) {
+    return "no memory";
   }
-  delete sampler;
-  return problem;
+  return nullptr;
 }
 
 const char* start_sampler(const lines::Interpreter& interpreter, std::int64_t period) {
@@ -123,14 +135,11 @@ const char* start_sampler(const lines::Interpreter& interpreter, std::int64_t pe
   }
   if (started.has_value()) delete started->sampler;
   started.reset();
-  lines::Sampler* sampler = nullptr;
-  const char* problem = make(interpreter, period, sampler);
-  if (problem == nullptr && !sampler->start()) problem = no_thread;
-  if (problem != nullptr) {
-    delete sampler;
-    return problem;
-  }
-  started = Started{interpreter, period, ::getpid(), sampler};
+  const char* problem = nullptr;
+  std::unique_ptr<lines::Sampler> sampler = make(interpreter, period, problem);
+  if (sampler == nullptr) return problem;
+  if (!sampler->start()) return no_thread;
+  started = Started{interpreter, period, ::getpid(), sampler.release()};
   return nullptr;
 }
 
@@ -144,19 +153,18 @@ void resume_sampler(bool in_child) noexcept {
     started->sampler->start();
     return;
   }
-  lines::Sampler* const parent = started->sampler;
+  const std::unique_ptr<lines::Sampler> parent(started->sampler);
   parent->forget_parent();
-  lines::Sampler* sampler = nullptr;
-  const char* const problem = make(started->interpreter, started->period, sampler);
-  if (problem != nullptr) {
+  const char* problem = nullptr;
+  std::unique_ptr<lines::Sampler> sampler = make(started->interpreter, started->period, problem);
+  if (sampler == nullptr) {
     started.reset();
     return;
   }
   sampler->go_on_from(parent->pace());
-  delete parent;
-  started->sampler = sampler;
+  started->sampler = sampler.release();
   started->pid = ::getpid();
-  sampler->start();
+  started->sampler->start();
 }
 
 void abandon_sampler() noexcept {

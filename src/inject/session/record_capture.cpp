@@ -95,6 +95,7 @@ record::SampleLane* RecordCapture::samples() {
 
 // The calling thread's end of the recording; null when there is none.
 record::ThreadWriter* RecordCapture::writer_of(std::uint32_t tid) {
+  if (has_failed()) return nullptr;
   ThreadSlot& slot = thread_slot();
   if (!open_in_child()) {
     slot.writer = nullptr;
