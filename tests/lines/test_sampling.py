@@ -187,7 +187,7 @@ def test_a_fork_of_a_program_with_one_thread_warns_of_nothing(tmp_path):
 def test_the_environment_own_sitecustomize_is_imported(tmp_path):
     own = tmp_path / "own"
     own.mkdir()
-    (own / "sitecustomize.py").write_text("print('own')\n")
+    (own / "sitecustomize.py").write_text("print('own', flush=True)\n")
     source = "import sys\nprint([entry for entry in sys.path if '_startup' in entry])\n"
     path = filter(None, [str(own), os.environ.get("PYTHONPATH")])
     done, (recording,) = record(tmp_path, source, PYTHONPATH=os.pathsep.join(path))

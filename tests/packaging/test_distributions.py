@@ -53,7 +53,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     assert sources <= names
     expected = {"nvspan/_core"}
     if sys.platform == "linux":
-        expected |= {"nvspan/_reader", "nvspan/libnvspan_inject"}
+        expected |= {"nvspan/_lines", "nvspan/_reader", "nvspan/libnvspan_inject"}
     assert {name.partition(".")[0] for name in binaries} == expected
     assert len(binaries) == len(expected)
     assert "nvspan/py.typed" in names

@@ -10,7 +10,7 @@ import re  # noqa: E402  imports are a part of the run
 
 from measured import note, phase  # noqa: E402
 
-LINES = [f"word {number} and, some; more: {number * 7}!" for number in range(600)]
+LINES = [f"word {number} and, some; more: {number * 7}!" for number in range(3000)]
 
 
 def clean(line: str) -> str:
