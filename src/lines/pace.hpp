@@ -25,11 +25,18 @@ class Pace {
 
   // Of a forked child: what its parent had reached.
   void go_on_from(const Pace& parent) noexcept {
-    if (parent.looks_ < first_looks || fixed_ != 0) return;
-    looks_ = looks_before_ = first_looks;
-    period_ = parent.period_;
-    cost_ = parent.cost_;
+    if (!parent.is_settled()) return;
+    go_on_from(parent.period_);
+    cost_ = fixed_ != 0 ? 0 : parent.cost_;
   }
+  // `period`: 0, or what the parent had reached.
+  void go_on_from(std::int64_t period) noexcept {
+    if (period == 0 || fixed_ != 0) return;
+    looks_ = looks_before_ = first_looks;
+    period_ = std::clamp(period, shortest, longest);
+  }
+  // What a look costs here is known.
+  bool is_settled() const noexcept { return fixed_ == 0 && looks_ >= first_looks; }
 
   // After a look at `now`; `cpu` is what the sampler's thread has run so far. True: the period is
   // another.

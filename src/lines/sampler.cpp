@@ -4,6 +4,7 @@
 #include "lines/sampler.hpp"
 
 #include "core/os/clock.hpp"
+#include "lines/ancestors.hpp"
 #include "record/file/ticks.hpp"
 
 #include <fcntl.h>
@@ -135,7 +136,7 @@ void Sampler::wait_until_gone() noexcept {
 }
 
 void* Sampler::run(void* self) noexcept {
-  ::prctl(PR_SET_NAME, "nvspan-lines");
+  name_sampler_thread();
   ::prctl(PR_SET_TIMERSLACK, 1000UL);
   ask_for_short_slices();
   auto* const sampler = static_cast<Sampler*>(self);
@@ -162,6 +163,7 @@ void Sampler::sample_until_stopped() {
   std::int64_t due = now_ns();
   std::uint64_t random = static_cast<std::uint64_t>(due) | 1;
   bool goes_on = true;
+  std::int64_t named_period = 0;
   while (goes_on) {
     const std::int64_t period = pace_.period();
     due += period;
@@ -176,6 +178,9 @@ void Sampler::sample_until_stopped() {
     const auto cpu = static_cast<std::int64_t>(core::clock_ns(CLOCK_THREAD_CPUTIME_ID));
     counts_.cpu_us = static_cast<std::uint64_t>(cpu / 1000);
     if (pace_.look_done(cpu, look_began_)) new_period_ = true;
+    if (!pace_.is_settled() || pace_.period() == named_period) continue;
+    named_period = pace_.period();
+    name_sampler_thread(named_period);
   }
   counts_said_ = 0;
   taken_.clear();

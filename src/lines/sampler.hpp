@@ -48,6 +48,8 @@ class Sampler : public core::Immovable {
   void forget_parent() noexcept { copier_.forget(); }
   const Pace& pace() const noexcept { return pace_; }
   void go_on_from(const Pace& parent) noexcept { pace_.go_on_from(parent); }
+  // As in Pace, before start().
+  void go_on_from(std::int64_t period) noexcept { pace_.go_on_from(period); }
   // While it does not run; as in the constructor.
   void set_period(std::int64_t period) noexcept;
 

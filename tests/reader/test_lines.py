@@ -115,7 +115,7 @@ def test_a_thread_has_no_time_after_its_end_and_a_period_before_its_first_sample
     lines = read(tmp_path, program, samples).lines("function", idle=True)
     assert times(lines.rows) == [
         ("f", 2, 20000, 0, 0, 20000),
-        ("g", 1, 0, 0, 4000, 4000),
+        ("g", 4, 0, 0, 4000, 4000),
         ("main", 0, 0, 0, 0, 24000),
     ]
 
@@ -125,7 +125,7 @@ def test_a_thread_that_stands_still_at_the_end_has_the_time_until_the_last_look(
     other = program.file.thread(43)
     samples = chunk().sample(1000, other, g, WAITING).sample(1000, 1, f).sample(9000, 1, f)
     lines = read(tmp_path, program, samples).lines("function", idle=True)
-    assert times(lines.rows)[:2] == [("f", 2, 9000, 0, 0, 9000), ("g", 1, 0, 0, 8000, 8000)]
+    assert times(lines.rows)[:2] == [("f", 2, 9000, 0, 0, 9000), ("g", 8, 0, 0, 8000, 8000)]
 
 
 def test_threads_that_only_wait_are_left_out_outside_of_ranges(tmp_path, program):
@@ -135,7 +135,7 @@ def test_threads_that_only_wait_are_left_out_outside_of_ranges(tmp_path, program
     samples = chunk().sample(1000, other, g, WAITING).sample(1000, in_range, g, WAITING)
     samples.sample(1000, 1, f).sample(4000, 1, f)
     lines = read(tmp_path, program, samples).lines("function")
-    assert times(lines.rows)[:2] == [("f", 2, 4000, 0, 0, 4000), ("g", 1, 0, 0, 3000, 3000)]
+    assert times(lines.rows)[:2] == [("f", 2, 4000, 0, 0, 4000), ("g", 3, 0, 0, 3000, 3000)]
     assert (lines.idle_threads, lines.idle / UNIT) == (2, 3000)
 
 

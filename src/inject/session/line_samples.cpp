@@ -4,6 +4,7 @@
 #include "inject/session/line_samples.hpp"
 
 #include "inject/session/session.hpp"
+#include "lines/ancestors.hpp"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -138,6 +139,7 @@ const char* start_sampler(const lines::Interpreter& interpreter, std::int64_t pe
   const char* problem = nullptr;
   std::unique_ptr<lines::Sampler> sampler = make(interpreter, period, problem);
   if (sampler == nullptr) return problem;
+  sampler->go_on_from(lines::period_of_ancestors());
   if (!sampler->start()) return no_thread;
   started = Started{interpreter, period, ::getpid(), sampler.release()};
   return nullptr;

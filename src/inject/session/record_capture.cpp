@@ -87,10 +87,7 @@ bool RecordCapture::open_in_child() {
 }
 
 record::SampleLane* RecordCapture::samples() {
-  if (!open_in_child() || !recorder_.is_open()) return nullptr;
-  const record::RecordMode mode = recorder_.mode();
-  const bool keeps = mode == record::RecordMode::full || mode == record::RecordMode::ring;
-  return keeps ? &recorder_.samples() : nullptr;
+  return open_in_child() && recorder_.is_open() ? &recorder_.samples() : nullptr;
 }
 
 // The calling thread's end of the recording; null when there is none.

@@ -191,6 +191,9 @@ class SampleScan {
     if (!thread.is_known) return;
     const std::int64_t stood = span_from(thread.last) - facts_.period;
     if (stood > 0) {
+      if (facts_.period > 0) {
+        derived_.count(thread.now.number, static_cast<std::uint64_t>(stood / facts_.period));
+      }
       derived_.credit(thread.now.number, thread.now.rest(), thread.last, stood);
     }
     thread = Thread();

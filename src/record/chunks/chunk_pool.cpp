@@ -136,10 +136,14 @@ ChunkPool::Place ChunkPool::take_in_ring(std::size_t needed, ChunkHeader* own) n
     if (file_.is_exhausted()) return Place{};
     return take_new(needed > smallest_ring_chunk ? ring_chunk_ : smallest_ring_chunk);
   }
-  const Place place{oldest, oldest->size, oldest->sequence};
-  file_.set_in_hand(file_.segment().offset_of(oldest));
-  atomic_word(oldest->magic).store(0);
-  std::memset(static_cast<void*>(oldest), 0, place.bytes);
+  return empty(oldest);
+}
+
+ChunkPool::Place ChunkPool::empty(ChunkHeader* chunk) noexcept {
+  const Place place{chunk, chunk->size, chunk->sequence};
+  file_.set_in_hand(file_.segment().offset_of(chunk));
+  atomic_word(chunk->magic).store(0);
+  std::memset(static_cast<void*>(chunk), 0, place.bytes);
   return place;
 }
 

@@ -37,6 +37,8 @@ class ChunkPool {
   // space. `own` is the chunk that the thread fills now; `usual` is how large its next one is,
   // which grows.
   Place take(std::size_t needed, ChunkHeader* own, std::uint32_t& usual) noexcept;
+  // The place of a chunk whose content is no longer wanted.
+  Place empty(ChunkHeader* chunk) noexcept;
 
   // New space; null, after an error line, if the file cannot grow.
   char* allocate(std::size_t bytes) noexcept;

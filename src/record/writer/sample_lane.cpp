@@ -13,6 +13,11 @@ namespace nvspan::record {
 namespace {
 
 constexpr std::uint32_t first_chunk_bytes = 4 * 1024;
+constexpr std::uint32_t chunk_bytes_of_few = 64 * 1024;
+
+bool keeps_events(RecordMode mode) noexcept {
+  return mode == RecordMode::full || mode == RecordMode::ring;
+}
 
 }  // namespace
 
@@ -38,7 +43,9 @@ bool SampleLane::define(const SampledThreadDefinition& thread) {
 bool SampleLane::take_chunk(std::size_t bytes) {
   if (!file_.takes_more()) return false;
   const std::size_t needed = sizeof(ChunkHeader) + bytes + word;  // which stays zero
-  const ChunkPool::Place place = chunks_.take(needed, chunk_, usual_);
+  const bool all = keeps_events(file_.mode());
+  if (all) taken_of_few_ = 0;
+  const ChunkPool::Place place = all ? chunks_.take(needed, chunk_, usual_) : take_of_few(needed);
   if (place.chunk == nullptr) return false;
   const ChunkKey key{ChunkType::samples, 0, 0, ++number_, samples_};
   chunks_.start(place.chunk, key, place.bytes, place.sequence);
@@ -55,6 +62,21 @@ bool SampleLane::take_chunk(std::size_t bytes) {
   end_ = reinterpret_cast<char*>(chunk_) + place.bytes;
   file_.sample();
   return true;
+}
+
+ChunkPool::Place SampleLane::take_of_few(std::size_t needed) noexcept {
+  ChunkPool::Place place;
+  if (taken_of_few_ < few_.size()) {
+    std::uint32_t usual = chunk_bytes_of_few;
+    place = chunks_.take(needed, nullptr, usual);
+    if (place.chunk != nullptr) few_[taken_of_few_++] = place.chunk;
+    return place;
+  }
+  for (std::size_t i = 0; i < few_.size(); ++i) {
+    ChunkHeader* const oldest = few_[taken_of_few_++ % few_.size()];
+    if (oldest != chunk_ && oldest->size >= needed) return chunks_.empty(oldest);
+  }
+  return place;
 }
 
 SampleLane::Room SampleLane::make_room(std::size_t bytes) {
@@ -87,6 +109,7 @@ void SampleLane::forget() noexcept {
   chunk_ = nullptr;
   next_ = end_ = nullptr;
   usual_ = first_chunk_bytes;
+  taken_of_few_ = 0;
   number_ = samples_ = before_ = 0;
 }
 

@@ -8,6 +8,7 @@
 #include "record/definitions/definition_writer.hpp"
 #include "record/file/sample_format.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -40,6 +41,7 @@ class SampleLane {
 
  private:
   bool take_chunk(std::size_t bytes);
+  ChunkPool::Place take_of_few(std::size_t needed) noexcept;
 
   RecordingFile& file_;
   ChunkPool& chunks_;
@@ -48,6 +50,9 @@ class SampleLane {
   char* next_ = nullptr;
   char* end_ = nullptr;
   std::uint32_t usual_ = 0;
+  // Modes that keep no events: the newest samples alone, in these.
+  std::array<ChunkHeader*, 16> few_ = {};
+  std::size_t taken_of_few_ = 0;
   std::uint64_t number_ = 0;   // of chunks
   std::uint64_t samples_ = 0;  // in all chunks
   std::uint64_t before_ = 0;   // in those before this one
