@@ -156,7 +156,7 @@ def test_programs_without_a_name_and_ranks_have_process_ids(tmp_path, monkeypatc
 )
 def test_a_program_without_ranges(tmp_path, words, said):
     (tmp_path / "plain.py").write_text("pass\n")
-    done = run_nvspan("record", *words, cwd=tmp_path)
+    done = run_nvspan("record", "--lines", "off", *words, cwd=tmp_path)
     assert done.stderr == (
         f"nvspan record: nothing recorded: the program made no NVTX call; {said}\n"
     )
@@ -176,7 +176,7 @@ def test_a_folder_that_cannot_be_written_is_the_reason(tmp_path):
 
 def test_a_program_of_marks_alone(tmp_path):
     (tmp_path / "marks.py").write_text("import nvspan\nnvspan.mark('here')\n")
-    done = run_nvspan("record", "marks.py", cwd=tmp_path)
+    done = run_nvspan("record", "--lines", "off", "marks.py", cwd=tmp_path)
     hint, saved, following = done.stderr.splitlines()[-3:]
     assert hint == "nvspan record: to record every function: nvspan record --profile marks.py"
     assert saved.split()[:2] == ["saved", "marks.nvspan"]

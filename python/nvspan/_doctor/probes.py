@@ -13,7 +13,7 @@ import platform
 import sys
 
 from nvspan import _core, launch
-from nvspan._doctor import Finding, device, process, tools
+from nvspan._doctor import Finding, device, lines, process, tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def probes(
     yield "injection", lambda: injection(timeout)
     yield "tool", lambda: tool(timeout)
     yield "self-test", lambda: self_test(timeout)
+    yield "lines", lambda: lines.sampling(timeout)
     yield "libraries", lambda: libraries(modules, timeout)
     yield "driver", lambda: driver(timeout)
     yield "device", lambda: device.device(timeout)

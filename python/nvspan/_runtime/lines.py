@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
+import sysconfig
 
 LINES_VARIABLE = "NVSPAN_RECORD_LINES"
 """The variable that says how often the stacks of a recorded process are sampled."""
@@ -39,6 +41,14 @@ def period_of(rate: float | str) -> int | None:
     return int(1e9 / number)
 
 
+def unproved() -> str | None:
+    """What this Python is, where sampling was not proved and is off until it is asked for."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "Python without the GIL"
+    machine = platform.machine().lower()
+    return None if machine in ("x86_64", "amd64") else machine
+
+
 def extension_file() -> str | None:
     """The file of `nvspan._lines`; None: this build has none."""
     from importlib.util import find_spec
@@ -48,9 +58,12 @@ def extension_file() -> str | None:
 
 
 def add_to_environment(environment: dict[str, str], rate: str) -> None:
-    """Has the Python processes of `environment` sampled, by a module that they import first."""
+    """Has the Python processes of `environment` sampled, by a module that they import first; none
+    of them where `rate` is "off".
+    """
     path = extension_file()
-    if path is None:
+    if path is None or rate == "off":
+        environment.pop(LINES_VARIABLE, None)
         return
     environment[LINES_VARIABLE] = rate
     environment[_MODULE_VARIABLE] = path

@@ -6,13 +6,24 @@ Python imports it before the program, as its folder is the first of PYTHONPATH; 
 the way: ``sys.path`` is without it, and the environment's own ``sitecustomize`` is imported.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 
 
-def _start() -> None:
+_RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "LOCAL_RANK")
+
+
+def _is_helper():  # type: () -> bool
+    """Whether it only serves other processes: what launches ranks, of which the first one shall have
+    the file of rank 0, or multiprocessing's tracker. It is sampled if it imports nvspan.
+    """
+    ranked = "%7Brank%7D" in os.environ.get("NVSPAN_TRACE", "")  # {rank}, as it is passed there
+    if ranked and not any(name in os.environ for name in _RANKS):
+        return True
+    return any("multiprocessing.resource_tracker" in word for word in sys.orig_argv[:8])
+
+
+def _start():  # type: () -> None
     """Whatever goes wrong, the program runs: why lines are missing is said once, by `nvspan`."""
     from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
     from importlib.util import module_from_spec, spec_from_file_location
@@ -20,6 +31,8 @@ def _start() -> None:
     path = os.environ.get("NVSPAN_LINES_MODULE", "")
     library = os.environ.get("NVTX_INJECTION64_PATH", "")
     if not library or not path.endswith(EXTENSION_SUFFIXES[0]):  # another Python than nvspan's
+        return
+    if _is_helper():
         return
     name = "nvspan._lines"
     spec = spec_from_file_location(name, path, loader=ExtensionFileLoader(name, path))
@@ -30,12 +43,12 @@ def _start() -> None:
     sys.modules[name] = module
     rate = os.environ.get("NVSPAN_RECORD_LINES", "")
     problem = module.start(library, 0 if rate in ("", "auto") else int(1e9 / float(rate)))
-    if problem is not None:
+    if problem not in (None, "nothing is recorded"):  # the recorder has said why
         text = f"nvspan: lines are not sampled: {problem}\n"
         os.write(2, text.encode(errors="replace"))
 
 
-def _go_on() -> None:
+def _go_on():  # type: () -> None
     folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != folder]
     own = sys.modules.pop("sitecustomize", None)

@@ -75,8 +75,8 @@ def _parser() -> Parser:
     parser.option(
         "--lines HZ",
         "sample the lines of Python processes so many times a second; auto: at first 1,000 times, "
-        "then as often as a two-hundredth of a processor allows; off (the default)",
-        default="off",
+        "then as often as a two-hundredth of a processor allows; off (default: auto; off with "
+        "--profile and in the modes stats and armed)",
     )
     parser.option(
         "--trigger TRIGGER",
@@ -140,16 +140,15 @@ def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str
     try:
         analysis = _show(nvspan.read(*paths))
         samples = 0 if analysis.lines is None else analysis.lines.samples
-        if not analysis.stats.rows and samples:
-            after = "stats --lines"
-        elif not analysis.stats.rows:
+        if not analysis.stats.rows:
+            after = "stats --lines" if samples else after
             if options.domains or options.min_duration:
                 domains = domain_names(options.domains)
                 of = f" of the domains {', '.join(domains)}" if domains else ""
                 shortest = options.min_duration
                 least = f" of {duration(shortest)} or longer" if shortest else ""
                 _say(f"no range{of}{least} was recorded")
-            elif options.mode != "armed":
+            elif options.mode != "armed" and not samples:
                 _say(how_to_profile("record", options, program))
     except (OSError, ValueError) as error:
         _say(str(error))
@@ -203,6 +202,15 @@ def _write_summaries(asked: bool | None, template: str, mode: str, paths: list[s
         _say(f"{path}: {sentence}")
 
 
+def _rate(options: argparse.Namespace) -> str:
+    """How often lines are sampled, by the option, the environment, or by default."""
+    asked = options.lines or os.environ.get(lines.LINES_VARIABLE)
+    if asked:
+        return str(asked)
+    does_without = options.profile or options.mode in ("stats", "armed") or lines.unproved()
+    return "off" if does_without else "auto"
+
+
 def _watched(
     parser: Parser, options: argparse.Namespace, run: int, environment: dict[str, str]
 ) -> Watch:
@@ -228,7 +236,8 @@ def _environment(
             options.output = default_output(program, force=options.force)
         else:
             claim_output(options.output, force=options.force)
-        period = lines.period_of(options.lines)
+        rate = _rate(options)
+        lines.period_of(rate)
         library = launch.injection_library()
         config = recorder.config_string(
             options.output,
@@ -245,8 +254,7 @@ def _environment(
         parser.fail(str(error))
     environment = {**os.environ, launch.INJECTION_VARIABLE: library, launch.CONFIG_VARIABLE: config}
     environment.setdefault(launch.NCCL_VARIABLE, launch.nccl_plugin())
-    if period is not None:
-        lines.add_to_environment(environment, options.lines)
+    lines.add_to_environment(environment, rate)
     return environment
 
 
