@@ -9,13 +9,12 @@ the way: ``sys.path`` is without it, and the environment's own ``sitecustomize``
 import os
 import sys
 
-
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "LOCAL_RANK")
 
 
 def _is_helper():  # type: () -> bool
-    """Whether it only serves other processes: what launches ranks, of which the first one shall have
-    the file of rank 0, or multiprocessing's tracker. It is sampled if it imports nvspan.
+    """Whether it only serves other processes: what launches ranks, of which the first one shall
+    have the file of rank 0, or multiprocessing's tracker. It is sampled if it imports nvspan.
     """
     ranked = "%7Brank%7D" in os.environ.get("NVSPAN_TRACE", "")  # {rank}, as it is passed there
     if ranked and not any(name in os.environ for name in _RANKS):

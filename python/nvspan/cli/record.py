@@ -157,6 +157,8 @@ def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str
         count = f", {counted(samples, 'sample')}" if samples and len(paths) == 1 else ""
         print(f"saved  {plain_text(name)}  {_size_text(path)}{count}", file=sys.stderr)
     print(f"next   nvspan {after} {paths_text(shown)}", file=sys.stderr)
+    if not samples and lines.unproved() and _rate(options) == "off" and options.lines is None:
+        _say(f"lines are off by default with {lines.unproved()}: --lines auto")
 
 
 def _write_problem(folder: str) -> str | None:
