@@ -18,7 +18,7 @@ namespace nvspan::lines {
 namespace {
 
 constexpr const char* thread_name = "nvspan-lines";
-constexpr const char* thread_name_with_period = "nvspan-lines:%d";  // 15 bytes are the most
+constexpr const char* period_follows = "nvspan-lines:";  // a name has 15 bytes at most
 constexpr std::int64_t millisecond = 1'000'000;
 
 // False: there is no such file, or this process may not read it.
@@ -38,9 +38,9 @@ pid_t parent_of(pid_t pid) noexcept {
   std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
   if (!read_text(path, text, sizeof text)) return 0;
   const char* const name_end = std::strrchr(text, ')');
-  int parent = 0;
-  if (name_end == nullptr || std::sscanf(name_end + 1, " %*c %d", &parent) != 1) return 0;
-  return parent;
+  constexpr std::size_t state = sizeof ") R" - 1;  // the name's end, a blank and a letter
+  if (name_end == nullptr || std::strlen(name_end) < state) return 0;
+  return static_cast<pid_t>(std::strtol(name_end + state, nullptr, 10));
 }
 
 // 0: it has no sampler, or one that has not found out.
@@ -50,7 +50,7 @@ std::int64_t period_of(pid_t pid) noexcept {
   DIR* const tasks = ::opendir(path);
   if (tasks == nullptr) return 0;
   constexpr int most = 64;  // it begins before the program's own threads
-  int milliseconds = 0;
+  long milliseconds = 0;
   for (int i = 0; i < most && milliseconds == 0; ++i) {
     const dirent* const task = ::readdir(tasks);
     if (task == nullptr) break;
@@ -59,7 +59,9 @@ std::int64_t period_of(pid_t pid) noexcept {
     const int size = std::snprintf(comm, sizeof comm, "%s/%s/comm", path, task->d_name);
     if (size < 0 || static_cast<std::size_t>(size) >= sizeof comm) continue;
     if (task->d_name[0] == '.' || !read_text(comm, text, sizeof text)) continue;
-    if (std::sscanf(text, thread_name_with_period, &milliseconds) != 1) milliseconds = 0;
+    const std::size_t size_of_name = std::strlen(period_follows);
+    if (std::strncmp(text, period_follows, size_of_name) != 0) continue;
+    milliseconds = std::strtol(text + size_of_name, nullptr, 10);
   }
   ::closedir(tasks);
   return milliseconds > 0 && milliseconds < 100 ? milliseconds * millisecond : 0;
@@ -72,7 +74,7 @@ void name_sampler_thread() noexcept { ::prctl(PR_SET_NAME, thread_name); }
 void name_sampler_thread(std::int64_t period) noexcept {
   char name[32];
   const std::int64_t rounded_up = (period + millisecond - 1) / millisecond;
-  std::snprintf(name, sizeof name, thread_name_with_period, static_cast<int>(rounded_up));
+  std::snprintf(name, sizeof name, "%s%d", period_follows, static_cast<int>(rounded_up));
   ::prctl(PR_SET_NAME, name);
 }
 
