@@ -25,7 +25,7 @@ from nvspan._results import (
     Timeline,
 )
 from nvspan._results.jobs import CriticalPath, JobCounts, LiveHeader, LiveSample, Rank, Standings
-from nvspan._results.lines import LineTable, SampledPath, SampleFacts
+from nvspan._results.lines import LineTable, SampledFlame, SampledPath, SampleFacts
 from nvspan._results.loops import (
     LoopCandidate,
     LoopGaps,
@@ -80,6 +80,9 @@ class Lines:
     def stacks(
         self, hidden: Sequence[int], idle: bool
     ) -> tuple[list[tuple[str | None, str | None]], list[tuple[int, list[int], int]]]: ...
+    def flame(
+        self, hidden: Sequence[int], idle: bool, most_nodes: int, most_lines: int
+    ) -> SampledFlame: ...
 
 class Loops:
     def __init__(self, handle: RecordingHandle) -> None: ...

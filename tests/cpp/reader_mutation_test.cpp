@@ -7,6 +7,7 @@
 // are only read. Built with NVSPAN_FUZZER it is a libFuzzer target instead.
 
 #include "reader/export/csv_export.hpp"
+#include "reader/page/sample_flame.hpp"
 #include "reader/perfetto/perfetto_export.hpp"
 #include "reader/samples/line_sums.hpp"
 #include "reader/scan/device_lanes.hpp"
@@ -75,15 +76,16 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
   for (const nvspan::reader::Selection& selection : {nvspan::reader::Selection(), part}) {
     sum += nvspan::reader::call_tree(*recording, selection).nodes.size();
     sum += nvspan::reader::all_durations(*recording, selection).size();
-    sum += nvspan::reader::export_perfetto(*recording, selection, "/dev/null", {});
     const nvspan::reader::SampleSums samples(*recording, selection);
     nvspan::reader::LineOptions options;
     options.key = nvspan::reader::LineKey::expression;
     for (std::size_t i = 0; i < recording->strings().size(); ++i) {
       options.hidden.push_back(i % 3 == 0);
     }
+    sum += nvspan::reader::export_perfetto(*recording, selection, "/dev/null", {});
     sum += nvspan::reader::line_sums(*recording, samples, options).rows.size();
     sum += nvspan::reader::folded_stacks(*recording, samples, options).stacks.size();
+    sum += nvspan::reader::sample_flame(*recording, samples, options, 20, 10).nodes.size();
   }
   return sum;
 }

@@ -79,18 +79,22 @@ def _levels(timeline: dict[str, Any], track: dict[str, Any]) -> list[list[Block]
 
 
 def _level(timeline: dict[str, Any], track: dict[str, Any], read: Numbers) -> list[Block]:
-    keys, blocks, start = timeline["keys"], [], timeline["first"]
+    keys, blocks = timeline["keys"], []
+    start = timeline["first"] + track.get("shift", 0)
     for _ in range(read.next()):
         start += read.next()
         length = read.next()
         key, flags = divmod(read.next(), 4)
+        key += track.get("keys", 0)
         block = Block(start, length, keys[key][0], busy=length, longest=length,
                       unclosed=bool(flags & 2))  # fmt: skip
         if flags & 1:
             count, busy, longest, names = (read.next() for _ in range(4))
             block = block._replace(
                 count=count + 1, busy=busy, longest=longest,
-                names=tuple(keys[name][0] for name in timeline["names"][names]),
+                names=tuple(
+                    keys[name][0] for name in timeline["names"][names + track.get("names", 0)]
+                ),
             )  # fmt: skip
         if track["kind"] == "device":
             launcher = read.next()
@@ -126,4 +130,37 @@ def paths_of(icicle: dict[str, Any], part: int = 0) -> list[tuple[list[Any], lis
         folded = read.next() if word % 2 else 0
         places.append((root, names))
         found[root][1].append(NamedPath(names, calls, total, own, word // 2, folded))
+    return found
+
+
+class SampledPath(NamedTuple):
+    names: tuple[str, ...]  # of the root, then of ranges and functions
+    samples: int
+    times: tuple[int, int, int]  # running, ready, waiting
+    own: int  # of all kinds
+    folded: int
+    lines: dict[int, tuple[int, int, str]]  # line: total and self of all kinds, text
+
+
+def sampled_of(sampled: dict[str, Any]) -> list[SampledPath]:
+    """The paths of the flame graph of samples."""
+    read, lines = Numbers(sampled["nodes"]), Numbers(sampled["lines"])
+    found: list[SampledPath] = []
+    for _ in range(sampled["count"]):
+        up = read.next()
+        around = found[len(found) - up].names if up else (sampled["roots"][read.next()][1],)
+        names = (*around, sampled["looks"][read.next()][0])
+        samples, *times = (read.next() for _ in range(4))
+        _, *own = (read.next() for _ in range(4))
+        running, ready, waiting = times
+        found.append(
+            SampledPath(names, samples, (running, ready, waiting), sum(own), read.next(), {})
+        )
+    at = 0
+    for _ in range(sampled["lineCount"]):
+        at += lines.next()
+        number = lines.next()
+        _, *total = (lines.next() for _ in range(4))
+        _, *own = (lines.next() for _ in range(4))
+        found[at].lines[number] = (sum(total), sum(own), sampled["texts"][lines.next()])
     return found

@@ -6,6 +6,14 @@ from __future__ import annotations
 
 from nvspan._result import Result
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Text = str | None
+    Times = tuple[int, int, int, int]  # samples, running, ready, waiting
+    # Parent (-1: none), root, whether it is a range, its number, total, self, how many it holds
+    # folded.
+    SampledNode = tuple[int, int, bool, int, Times, Times, int]
+
 
 class SampledTime(Result):
     """Samples, and the time that they stand for, of all threads together."""
@@ -52,6 +60,17 @@ class LineTable(SampledTime):
     idle: int  #: their time
 
 
+class SampledFlame(Result):
+    """The paths of ranges and functions with the most time."""
+
+    roots: list[tuple[int, int]]  #: threads: a row of `Recording.processes`, the system's number
+    ranges: list[tuple[Text, Text]]  #: domain and name
+    functions: list[tuple[Text, Text, int]]  #: function, file, the line where it begins
+    nodes: list[SampledNode]  #: parents before their children
+    lines: list[tuple[int, int, Times, Times]]  #: of a node: line, total, self
+    folded: int  #: how many paths were left out, as small ones
+
+
 class SampleFacts(Result):
     """How the program was sampled, and what was missed."""
 
@@ -69,4 +88,4 @@ class SampleFacts(Result):
     has_gap: bool  #: whether further samples are missing, of an unknown number
 
 
-LINE_RESULTS = (LineRow, LineTable, SampledPath, SampleFacts)
+LINE_RESULTS = (LineRow, LineTable, SampledFlame, SampledPath, SampleFacts)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from nvspan._results.lines import LineRow, SampledPath, SampleFacts
+    from nvspan._results.lines import LineRow, SampledFlame, SampledPath, SampleFacts
     from nvspan.recording.opened import OpenedFiles
 
 GROUPS = ("line", "function", "expression")
@@ -109,7 +109,15 @@ class Lines(Frame):
         """
         if self.by == "expression":
             return self._sources.expression(row)
-        return self._sources.line(row.file, row.line)
+        return self.source(row.file, row.line)
+
+    def source(self, file: str | None, line: int | None) -> str:
+        """The text of a line of a file; empty as `text` is."""
+        return self._sources.line(file, line)
+
+    def flame(self, most_nodes: int, most_lines: int) -> SampledFlame:
+        """The paths of ranges and functions with the most time, and the lines in them."""
+        return self._samples.flame(self._hidden(), self._idle, most_nodes, most_lines)
 
     def stacks(self) -> dict[tuple[str, ...], int]:
         """The time of each path of ranges with the functions that ran there, outermost first."""

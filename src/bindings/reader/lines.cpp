@@ -8,6 +8,7 @@
 #include "bindings/reader/reports.hpp"
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/result.hpp"
+#include "reader/page/sample_flame.hpp"
 #include "reader/samples/line_sums.hpp"
 
 #include <algorithm>
@@ -29,6 +30,10 @@ auto unlocked(Use&& use) {
 
 std::uint64_t of_kind(const SampleTime& time, reader::TimeKind kind) {
   return time.ns[static_cast<std::size_t>(kind)];
+}
+
+py::tuple times_of(const SampleTime& time) {
+  return py::make_tuple(time.samples, time.ns[0], time.ns[1], time.ns[2]);
 }
 
 void set_time(NewResult& entry, const SampleTime& time) {
@@ -132,6 +137,38 @@ class LinesObject {
     return py::make_tuple(places, stacks);
   }
 
+  py::object flame(const std::vector<std::uint32_t>& hidden, bool idle, std::size_t most_nodes,
+                   std::size_t most_lines) const {
+    const reader::LineOptions options = options_of(1, hidden, {}, idle);
+    const reader::SampleFlame found = unlocked(
+        [&] { return reader::sample_flame(*recording_, *sums_, options, most_nodes, most_lines); });
+    py::list roots, ranges, functions, nodes, lines;
+    for (const reader::SampleFlameRoot& root : found.roots) {
+      roots.append(py::make_tuple(root.process, root.tid));
+    }
+    for (const auto& [domain, name] : sums_->names()) {
+      ranges.append(py::make_tuple(text(recording_->domains()[domain]), text(name)));
+    }
+    for (const reader::LinePlace& place : found.places) {
+      functions.append(py::make_tuple(text(place.function), text(place.file), place.first_line));
+    }
+    for (const reader::SampleFlameNode& node : found.nodes) {
+      nodes.append(py::make_tuple(node.parent, node.root, node.is_range, node.name,
+                                  times_of(node.total), times_of(node.self), node.folded));
+    }
+    for (const reader::SampleFlameLine& line : found.lines) {
+      lines.append(py::make_tuple(line.node, line.line, times_of(line.total), times_of(line.self)));
+    }
+    NewResult entry("SampledFlame");
+    entry["roots"] = roots;
+    entry["ranges"] = ranges;
+    entry["functions"] = functions;
+    entry["nodes"] = nodes;
+    entry["lines"] = lines;
+    entry["folded"] = found.folded;
+    return entry.done();
+  }
+
  private:
   struct SampleTotals {
     record::SampleCounts counts;
@@ -209,7 +246,8 @@ void bind_lines(py::module_& module) {
       .def("files", &LinesObject::files)
       .def("paths", &LinesObject::paths)
       .def("rows", &LinesObject::rows)
-      .def("stacks", &LinesObject::stacks);
+      .def("stacks", &LinesObject::stacks)
+      .def("flame", &LinesObject::flame);
 }
 
 }  // namespace nvspan::bindings

@@ -5,11 +5,11 @@
 
 #include "core/memory/path_table.hpp"
 #include "reader/file/recording.hpp"
+#include "reader/page/folding.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -200,34 +200,9 @@ void fold(Flame& flame, std::size_t most_nodes) {
     FlameNode& around = nodes[static_cast<std::size_t>(nodes[i].parent)];
     around.total = std::max(around.total, nodes[i].total);
   }
-  std::vector<std::int64_t> totals;
-  totals.reserve(nodes.size());
-  for (const FlameNode& node : nodes) totals.push_back(node.total);
-  const auto place = totals.begin() + static_cast<std::ptrdiff_t>(most_nodes);
-  std::nth_element(totals.begin(), place, totals.end(), std::greater<std::int64_t>());
-  const std::int64_t least = *place;
-  std::vector<std::int64_t> places(nodes.size(), -1);
-  core::LargeVector<FlameNode> kept;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    FlameNode node = nodes[i];
-    const bool is_below = node.parent >= 0;
-    const std::int64_t around = is_below ? places[static_cast<std::size_t>(node.parent)] : -1;
-    // Of one that is left out: the place of the innermost around it that is kept, below -1.
-    if (node.total <= least || around < -1) {
-      const std::int64_t into = around < -1 ? -2 - around : around;
-      if (into >= 0 && into < static_cast<std::int64_t>(kept.size())) {
-        ++kept[static_cast<std::size_t>(into)].folded;
-      }
-      ++flame.folded;
-      constexpr std::int64_t nowhere = std::int64_t{1} << 40;
-      places[i] = -2 - (into < 0 ? nowhere : into);
-      continue;
-    }
-    node.parent = around;
-    places[i] = static_cast<std::int64_t>(kept.size());
-    kept.push_back(node);
-  }
-  nodes = std::move(kept);
+  const std::size_t before = nodes.size();
+  fold_small(nodes, most_nodes, [](const FlameNode& node) { return node.total; });
+  flame.folded = before - nodes.size();
 }
 
 }  // namespace

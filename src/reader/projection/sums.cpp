@@ -15,8 +15,6 @@
 namespace nvspan::reader {
 namespace {
 
-constexpr std::uint64_t no_range = Projection::no_range;
-
 std::uint64_t count_distinct(std::vector<std::uint64_t>& values) {
   std::sort(values.begin(), values.end());
   return static_cast<std::uint64_t>(std::unique(values.begin(), values.end()) - values.begin());
@@ -124,12 +122,12 @@ std::vector<KernelSum> sum_kernels(const Recording& recording, const Tables& tab
     if (!is_kernel(work)) continue;
     const std::int32_t kernel = recording.sites()[ranges.site[work]].name;
     Key key{thread, -1, no_name, 0, kernel};
-    if (range != no_range) {
+    if (range != Projection::no_range) {
       const ReadSite& site = recording.sites()[ranges.site[range]];
       key = {thread, site.domain, site.name, ranges.kind[range], kernel};
     }
     Sum& sum = sums[key];
-    if (range != no_range) sum.ranges.push_back(range);
+    if (range != Projection::no_range) sum.ranges.push_back(range);
     sum.kernels.push_back(work);
     sum.durations.push_back(ranges.end[work] - ranges.start[work]);
   }

@@ -5,165 +5,16 @@
 
 #include "core/key_order.hpp"
 #include "core/statistics/student_t.hpp"
+#include "reader/samples/chosen_slots.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace nvspan::reader {
 namespace {
-
-constexpr std::uint32_t none = 0xFFFFFFFF;
-
-// Numbers of the places that frames are at. A line of a file is one, whatever functions begin in
-// it; its function is the one that was seen first, which is around the others.
-class LinePlaces {
- public:
-  LinePlaces(const Recording& recording, LineKey key, std::vector<LinePlace>& places)
-      : recording_(recording), key_(key), places_(places) {}
-
-  std::uint32_t number(const SampleTables& tables, std::uint32_t frame) {
-    const ReadFrame& read = tables.frames[frame];
-    const ReadCode& code = tables.codes[read.code];
-    LinePlace place;
-    place.file = code.file;
-    place.function = code.function;
-    place.first_line = code.first_line;
-    if (key_ != LineKey::function) place.line = read.line;
-    if (key_ == LineKey::expression) {
-      place.end_line = read.end_line;
-      place.column = read.column;
-      place.end_column = read.end_column;
-    }
-    const std::string_view file = recording_.text(code.file);
-    const bool by_line = key_ != LineKey::function && !file.empty() && file.front() != '<';
-    const auto found =
-        numbers_.emplace(std::make_tuple(place.file, by_line ? no_name : place.function,
-                                         by_line ? 0 : place.first_line, place.line, place.end_line,
-                                         place.column, place.end_column),
-                         static_cast<std::uint32_t>(places_.size()));
-    if (found.second) places_.push_back(place);
-    return found.first->second;
-  }
-
- private:
-  const Recording& recording_;
-  LineKey key_;
-  std::vector<LinePlace>& places_;
-  std::map<std::tuple<std::int32_t, std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t,
-                      std::uint16_t, std::uint16_t>,
-           std::uint32_t>
-      numbers_;
-};
-
-// A comprehension's frame is one of the function that it is in, which is its caller.
-bool is_comprehension(std::string_view function) {
-  for (const std::string_view end : {"<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}) {
-    if (function.size() > end.size() && function.substr(function.size() - end.size()) == end) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Whether frames of each code are hidden where others of their stack are shown.
-std::vector<bool> hidden_codes(const Recording& recording, const SampleTables& tables,
-                               const LineOptions& options) {
-  std::vector<bool> hidden;
-  for (const ReadCode& code : tables.codes) {
-    const auto file = static_cast<std::size_t>(code.file);
-    hidden.push_back(
-        (file < options.hidden.size() && options.hidden[file]) ||
-        (options.key == LineKey::function && is_comprehension(recording.text(code.function))));
-  }
-  return hidden;
-}
-
-// The stacks of a process as they are shown.
-struct ShownStacks {
-  std::vector<std::uint32_t> place;  // of each stack's own frame
-  std::vector<bool> is_hidden;       // that frame
-  std::vector<bool> is_bare;         // all its frames are hidden, and shown therefore
-  std::vector<std::uint32_t> self;   // the innermost place that is shown
-
-  ShownStacks(const SampleTables& tables, LinePlaces& places, const std::vector<bool>& hidden)
-      : place(tables.stacks.size()),
-        is_hidden(place.size()),
-        is_bare(place.size()),
-        self(place.size(), none) {
-    std::vector<std::uint32_t> place_of(tables.frames.size(), none);
-    for (std::size_t i = 0; i < place.size(); ++i) {
-      const ReadStack& stack = tables.stacks[i];
-      std::uint32_t& number = place_of[stack.frame];
-      if (number == none) number = places.number(tables, stack.frame);
-      place[i] = number;
-      is_hidden[i] = hidden[tables.frames[stack.frame].code];
-      is_bare[i] = is_hidden[i] && (stack.parent == 0 || is_bare[stack.parent]);
-      self[i] = is_hidden[i] && !is_bare[i] ? self[stack.parent] : number;
-    }
-  }
-
-  // Whether the frame of stack `at` is shown in `stack`, which holds it.
-  bool shows(std::uint32_t at, std::uint32_t stack) const {
-    return !is_hidden[at] || is_bare[stack];
-  }
-};
-
-// Which slots count.
-class Chosen {
- public:
-  Chosen(const Recording& recording, const SampleSums& sums, const LineOptions& options,
-         LineSums* report)
-      : slots_(sums.slots()), paths_(options.paths) {
-    if (options.idle || slots_.empty()) return;
-    constexpr double least_ran = 0.01;  // of a thread's time
-    std::map<std::pair<std::uint32_t, std::uint32_t>, SampleTime> threads;
-    for (const auto& block : sums.blocks()) {
-      for (const SampleCell& cell : block) {
-        const SampleSlot& slot = slots_[cell.slot];
-        threads[{slot.process, slot.thread}] += cell.time;
-      }
-    }
-    for (const auto& [key, time] : threads) {
-      const ReadProcess& process = recording.processes()[key.first];
-      const double ran = static_cast<double>(time.all() - time.ns[2]);
-      if (process.samples.threads[key.second].tid == process.header.pid ||
-          ran >= least_ran * static_cast<double>(time.all())) {
-        continue;
-      }
-      idle_.push_back(key);
-    }
-    if (idle_.empty()) return;
-    left_out_.resize(slots_.size());
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      const auto key = std::make_pair(slots_[i].process, slots_[i].thread);
-      left_out_[i] = slots_[i].path == 0 && std::binary_search(idle_.begin(), idle_.end(), key);
-    }
-    if (report == nullptr) return;
-    report->idle_threads = idle_.size();
-    for (const auto& block : sums.blocks()) {
-      for (const SampleCell& cell : block) {
-        if (left_out_[cell.slot]) report->idle += cell.time;
-      }
-    }
-  }
-
-  bool has(std::uint32_t slot) const {
-    const std::uint32_t path = slots_[slot].path;
-    if (!paths_.empty() && (path >= paths_.size() || !paths_[path])) return false;
-    return left_out_.empty() || !left_out_[slot];
-  }
-
- private:
-  const std::vector<SampleSlot>& slots_;
-  const std::vector<bool>& paths_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> idle_;  // processes and threads, sorted
-  std::vector<bool> left_out_;                                 // slots
-};
 
 // Adds what each stack has to the places in it, once to each.
 void add_totals(const SampleTables& tables, const ShownStacks& shown,
@@ -240,7 +91,9 @@ LineSums line_sums(const Recording& recording, const SampleSums& sums, const Lin
   LineSums found;
   std::vector<LinePlace> all_places;
   LinePlaces places(recording, options.key, all_places);
-  const Chosen chosen(recording, sums, options, &found);
+  const ChosenSlots chosen(recording, sums, options);
+  found.idle_threads = chosen.idle_threads();
+  found.idle = chosen.idle();
   std::vector<Moments> moments;
   std::vector<double> of_block;
   std::vector<std::uint32_t> touched;
@@ -310,7 +163,7 @@ FoldedStacks folded_stacks(const Recording& recording, const SampleSums& sums,
                            const LineOptions& options) {
   FoldedStacks found;
   LinePlaces places(recording, LineKey::function, found.places);
-  const Chosen chosen(recording, sums, options, nullptr);
+  const ChosenSlots chosen(recording, sums, options);
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, SampleTime> merged;
   for (std::size_t process = 0; process < recording.processes().size(); ++process) {
     const SampleTables& tables = recording.processes()[process].samples;

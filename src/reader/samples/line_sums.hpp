@@ -6,35 +6,13 @@
 #pragma once
 
 #include "reader/samples/sample_sums.hpp"
+#include "reader/samples/shown_stacks.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace nvspan::reader {
-
-enum class LineKey : std::uint8_t { line, function, expression };
-
-struct LineOptions {
-  LineKey key = LineKey::line;
-  // By the numbers of their strings: files whose frames are not shown. Their time is the caller's;
-  // a stack without any other frame is shown as it is. Empty: none.
-  std::vector<bool> hidden;
-  std::vector<bool> paths;  // that count; empty: all
-  // Threads other than the first that hardly ran, outside of ranges: they wait for work.
-  bool idle = false;
-};
-
-// What is not of the key is 0, no_name or no_column.
-struct LinePlace {
-  std::int32_t file = no_name;
-  std::int32_t function = no_name;
-  std::uint32_t first_line = 0;
-  std::uint32_t line = 0;
-  std::uint32_t end_line = 0;
-  std::uint16_t column = record::no_column;
-  std::uint16_t end_column = record::no_column;
-};
 
 struct LineRow {
   LinePlace place;

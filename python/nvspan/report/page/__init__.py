@@ -22,6 +22,7 @@ from nvspan.report import device_join
 from nvspan.report.device_join import Row
 from nvspan.report.page import data
 from nvspan.report.page.bundle import script, source
+from nvspan.report.page.sampled import sampled
 from nvspan.report.page.widget import as_json, steps_of, widget
 from nvspan.report.summary import TIMES, Summary
 from nvspan.report.text import printable
@@ -68,6 +69,7 @@ def html(
         ),
     )
     held = {
+        "sampled": sampled(recording.lines(), summary, icicle["looks"], size.sampled),
         "title": printable(title),
         "when": _when(recording),
         "facts": _facts(summary),

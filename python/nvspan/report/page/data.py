@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from array import array
 from binascii import b2a_base64
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from nvspan import _reader
@@ -33,16 +32,36 @@ _TYPICAL, _WARM_UP = 0, 1
 _DEFAULT_BLUE, _OPAQUE_BLUE = 0x0000FF, 0xFF0000FF
 
 
+class Numbers:
+    """Numbers of seven bits a byte, the least first; the eighth says that more follow."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def add(self, *values: int) -> None:
+        """Appends numbers that are 0 or more."""
+        for value in values:
+            while value >= 128:
+                self._bytes.append(value & 127 | 128)
+                value >>= 7
+            self._bytes.append(value)
+
+    def base64(self) -> str:
+        """All of them as text."""
+        return _base64(bytes(self._bytes))
+
+
 class Size(NamedTuple):
     """How much of a recording is held."""
 
     timeline: dict[str, int]  # the limits of `timeline`; {}: the reader's own
     nodes: int  # of the flame graph
+    sampled: int  # of the flame graph of samples, nodes and lines
     rows: int  # of the table
 
 
-PAGE = Size({}, NODES, 5000)
-CELL = Size({"bytes": 900_000, "payload_bytes": 112_500, "points": 8000}, 4000, 200)
+PAGE = Size({}, NODES, 8000, 5000)
+CELL = Size({"bytes": 900_000, "payload_bytes": 112_500, "points": 8000}, 4000, 2000, 200)
 
 
 def _thread(summary: Summary, thread: int) -> str:
@@ -243,14 +262,14 @@ def flame(
 
 
 def _part(found: Flame, summary: Summary, looks: dict[Look, int]) -> dict[str, Any]:
-    flat = bytearray()
+    flat = Numbers()
     for number, (parent, root, look, calls, total, own, unclosed, folded) in enumerate(found.nodes):
         key = looks.setdefault(look, len(looks))
         place = (0, root) if parent < 0 else (number - parent,)
         times = max(total, 0), max(own, 0)
-        _add(flat, (*place, key, calls, *times, unclosed * 2 + (folded > 0)))
+        flat.add(*place, key, calls, *times, unclosed * 2 + (folded > 0))
         if folded:
-            _add(flat, (folded,))
+            flat.add(folded)
     return {
         "roots": [
             [
@@ -262,14 +281,5 @@ def _part(found: Flame, summary: Summary, looks: dict[Look, int]) -> dict[str, A
             for each in found.roots
         ],
         "count": len(found.nodes),
-        "nodes": _base64(bytes(flat)),
+        "nodes": flat.base64(),
     }
-
-
-def _add(out: bytearray, values: Sequence[int]) -> None:
-    """Numbers of seven bits a byte, the least first; the eighth says that more follow."""
-    for value in values:
-        while value >= 128:
-            out.append(value & 127 | 128)
-            value >>= 7
-        out.append(value)

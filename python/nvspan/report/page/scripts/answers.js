@@ -116,7 +116,8 @@ function showModules(modules) {
  */
 export function showAnswers(answers, show, colorOf) {
   showFindings(answers);
-  if (answers.flame_first) byId("timeline-heading").before(byId("icicle-heading"), byId("icicle"));
+  if (answers.flame_first) byId("timeline-heading").before(
+    byId("icicle-heading"), byId("flame-tools"), byId("sampled"), byId("icicle"));
   if (answers.steps) showSteps(answers.steps, show, colorOf);
   if (answers.modules) showModules(answers.modules);
 }

@@ -3,21 +3,48 @@
 // The page: what stands on top of it, the timeline, the flame graph, the table.
 import { paintPhases, showAnswers } from "./answers.js";
 import { isDark, paintOf } from "./colors.js";
-import { add } from "./format.js";
+import { add, button } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { Model, searchField } from "./model.js";
+import { SampledFlame } from "./sampled_flame.js";
 import { RangeTable } from "./table.js";
 import { Timeline } from "./timeline.js";
 
 /**
  * @typedef {import("./table.js").TableData & {title: string, when: string, facts: [string, string][],
  *   notes: string[], footnotes: string, answers: import("./answers.js").Answers,
- *   timeline: import("./decode.js").TimelineData, icicle: import("./tree.js").FlameData}} PageData
+ *   timeline: import("./decode.js").TimelineData, icicle: import("./tree.js").FlameData,
+ *   sampled?: import("./sampled.js").SampledData}} PageData
  */
 
 // What the ranges are called whose phase has another name.
 /** @type {Record<string, string | undefined>} */
 const RANGES = { "data wait": "dataloader.next", optimizer: "optimizer.step" };
+
+/**
+ * The flame graph of samples in place of that of ranges, which a button shows. Without any range it
+ * is what the page shows first.
+ * @param {(id: string) => HTMLElement} of @param {boolean} hasRanges @param {Model} model
+ */
+function placeSampled(of, hasRanges, model) {
+  const tools = of("flame-tools");
+  of("sampled").hidden = false;
+  of("icicle").hidden = true;
+  if (!hasRanges) {
+    of("stands-out").before(of("icicle-heading"), of("sampled"));
+    of("ranges").hidden = true;
+    return;
+  }
+  tools.hidden = false;
+  for (const [label, id] of [["Ranges and functions", "sampled"], ["Ranges", "icicle"]]) {
+    const tab = button(tools, label, "", () => {
+      for (const each of ["sampled", "icicle"]) of(each).hidden = each !== id;
+      for (const each of tools.children) each.setAttribute("aria-pressed", String(each === tab));
+      model.tell("shown");
+    });
+    tab.setAttribute("aria-pressed", String(id === "sampled"));
+  }
+}
 
 export function mountPage() {
   const of = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -34,7 +61,9 @@ export function mountPage() {
   of("footnotes").textContent = data.footnotes;
   const model = new Model(data.timeline.last - data.timeline.first);
   const timeline = new Timeline(of("timeline"), data.timeline, model, document);
+  if (data.sampled) placeSampled(of, data.rows.length > 0, model);
   const icicle = new Icicle(of("icicle"), data.icicle, model);
+  const sampled = data.sampled ? new SampledFlame(of("sampled"), data.sampled, model) : null;
   searchField(of("table-tools"), model, "Search names").id = "search";
   const count = add(of("table-tools"), "span", "soft");
   count.id = "count";
@@ -57,5 +86,5 @@ export function mountPage() {
     document.body.dataset.theme = isDark(document.body) ? "light" : "dark";
     model.tell("theme");
   };
-  Object.assign(window, { nvspan: { model, timeline, icicle, table } });
+  Object.assign(window, { nvspan: { model, timeline, icicle, sampled, table } });
 }

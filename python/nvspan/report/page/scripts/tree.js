@@ -5,15 +5,16 @@ import { Numbers } from "./decode.js";
 
 /**
  * @typedef {{roots: [number, number, string, string][], count: number, nodes: string}} RawPart
- * @typedef {{looks: [string, string, string | null, number][], processes: string[], parts: RawPart[],
- *   groups: string[], note: string}} FlameData
+ * @typedef {[string, string, string | null, number, string?]} Look label, kind, color, how much of the
+ *   label is the domain, and the file of a function
+ * @typedef {{looks: Look[], processes: string[], parts: RawPart[], groups: string[], note: string}} FlameData
  * @typedef {{look: number, calls: number, total: number, self: number, unclosed: number, folded: number,
  *   order: number, parent: Node | null, children: Node[]}} Node
  * @typedef {{group: number, process: number, kind: string, label: string, children: Node[]}} Root
  */
 
 /** @param {number} look @param {Node | null} parent @param {number} order @returns {Node} */
-const newNode = (look, parent, order) =>
+export const newNode = (look, parent, order) =>
   ({ look, calls: 0, total: 0, self: 0, unclosed: 0, folded: 0, order, parent, children: [] });
 
 /** @param {RawPart} raw @returns {Root[]} */
