@@ -22,6 +22,7 @@ from nvspan.recording.statistics import average, deviation, median
 from nvspan.recording.stats import record
 from nvspan.recording.steps import OTHER, WAITING, Steps
 from nvspan.recording.time_text import percent, time_cell
+from nvspan.report.line_changes import add_lines, line_columns
 from nvspan.report.text import range_label
 
 SURE = 0.95
@@ -37,7 +38,7 @@ class _Entry:
     row: dict[str, Any]
     old: dict[str, Any] | None
     new: dict[str, Any] | None
-    of_range: str | None = None  # of a phase or step on the CPU: what the range is called
+    of_range: str | None = None  # what the range is called; None: it is none of the CPU
 
     @property
     def has_logarithms(self) -> bool:
@@ -54,7 +55,7 @@ class Changes(Frame, list[dict[str, Any]]):
     __slots__ = ()
 
     def _records(self) -> list[dict[str, Any]]:
-        return [flat(row) for row in self]
+        return [flat({**row, **line_columns(row)}) for row in self]
 
     def _preview(self) -> tuple[Sequence[str], Iterator[Sequence[str]], int]:
         def mean(side: dict[str, Any] | None) -> str:
@@ -129,6 +130,9 @@ def compare(
     - "new", "gone": the range is in every run of one side and in none of the other;
     - "unsure": anything else.
 
+    `line` is a `LineChange` of a range that is "slower", where samples of all runs name what takes
+    longer in it; else None.
+
     Args:
         before: a recording, or a list of recordings of several runs, as `read_runs` returns.
         after: the same, to judge.
@@ -140,7 +144,10 @@ def compare(
     variance to which the other rows contribute.
     """
     sides = _listed(before), _listed(after)
-    return _sorted(_judged(_ranges(*sides), sides, threshold, sure))
+    entries = _ranges(*sides)
+    rows = _judged(entries, sides, threshold, sure)
+    _add_lines([(entries, rows)], sides, sure)
+    return _sorted(rows)
 
 
 def compare_all(
@@ -169,6 +176,7 @@ def compare_all(
     found = rows[: len(of_steps)], rows[len(of_steps) :]
     _reconcile([(entry.of_range, row) for entry, row in zip(of_steps, found[0], strict=True)],
                found[1])  # fmt: skip
+    _add_lines([(of_steps, found[0]), (entries[len(of_steps) :], found[1])], sides, sure)
     return Changes(found[0]), _sorted(found[1])
 
 
@@ -185,7 +193,7 @@ def _ranges(before: Sequence[Recording], after: Sequence[Recording]) -> list[_En
     for key, sides in rows.items():
         entry = dict(zip(("domain", "name", "kind", "backward"), key, strict=True))
         entry["label"] = range_label(RangeName(*key))
-        entries.append(_Entry(entry, _pooled(sides[0]), _pooled(sides[1])))
+        entries.append(_Entry(entry, _pooled(sides[0]), _pooled(sides[1]), key[1]))
     return entries
 
 
@@ -216,7 +224,10 @@ def compare_steps(
         ValueError: a side has no steps, or the steps of one are not called as those of the other.
     """
     sides = _listed(before), _listed(after)
-    return Changes(_judged(_steps(*sides, step, phases), sides, threshold, sure))
+    entries = _steps(*sides, step, phases)
+    rows = _judged(entries, sides, threshold, sure)
+    _add_lines([(entries, rows)], sides, sure)
+    return Changes(rows)
 
 
 def _steps(
@@ -327,6 +338,20 @@ def _judged(
     return [_row(entry, judged.get(id(entry)), runs, threshold) for entry in entries]
 
 
+def _add_lines(
+    tables: Sequence[tuple[Sequence[_Entry], Sequence[dict[str, Any]]]],
+    sides: tuple[Sequence[Recording], Sequence[Recording]],
+    sure: float,
+) -> None:
+    """Names lines of rows that became slower, once verdicts are final; jobs have no samples."""
+    if all(isinstance(run, Recording) for side in sides for run in side):
+        named = [
+            [(row, entry.of_range) for entry, row in zip(entries, rows, strict=True)]
+            for entries, rows in tables
+        ]
+        add_lines(named, *sides, sure)
+
+
 def _logarithms(side: dict[str, Any] | None) -> list[float]:
     return [] if side is None else [math.log(mean) for mean in side["means"]]
 
@@ -336,7 +361,7 @@ def _row(
 ) -> dict[str, Any]:
     old, new = entry.old, entry.new
     row = {**entry.row, "before": old, "after": new, "change": None, "low": None, "high": None,
-           "confidence": None, "verdict": "unsure"}  # fmt: skip
+           "confidence": None, "verdict": "unsure", "line": None}  # fmt: skip
     if old is None or new is None:
         side, count = (new, runs[1]) if old is None else (old, runs[0])
         if side is not None and side["runs"] == count:

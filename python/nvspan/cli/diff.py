@@ -31,6 +31,7 @@ from nvspan.recording.losses import damage_lines
 from nvspan.recording.steps import OTHER
 from nvspan.recording.time_text import counted, duration, exact_percent, percent
 from nvspan.report import emptiness, render, text
+from nvspan.report.line_changes import line_columns
 from nvspan.report.narrow import fitted, width_of
 from nvspan.report.progress import Progress
 
@@ -45,6 +46,7 @@ as one run. All limits hold at once with the probability --confidence. A change
 is "slower" or "faster" when it is at least --threshold and its limits exclude
 0, "same" when its limits are within the threshold, else "unsure". With one run
 a side a change cannot be told from drift of the machine: give three or more.
+Where the runs have samples, a slower range names the line that takes longer.
 Reports of Nsight Systems are recordings, too.
 
 --fail exits with 0 when nothing is slower, 1 when a range is slower, gone or
@@ -68,7 +70,7 @@ def _two_names(given: str) -> list[str]:
     return found
 
 
-def _cells(row: dict[str, Any], has_limits: bool) -> list[str]:
+def _cells(row: dict[str, Any], has_limits: bool, has_lines: bool) -> list[str]:
     both = (row["before"], row["after"])
     low, high = (percent(row[key], "+") for key in ("low", "high"))
     limits = [f"{low} .. {high}" if low else "", exact_percent(row["confidence"])]
@@ -79,6 +81,7 @@ def _cells(row: dict[str, Any], has_limits: bool) -> list[str]:
         *(limits if has_limits else ()),
         row["verdict"],
         text.printable(row["label"]),
+        *(["" if row["line"] is None else row["line"].cell()] if has_lines else ()),
     ]
 
 
@@ -87,11 +90,12 @@ _KEYS = (
     *("verdict", "change", "low", "high", "confidence", "of_step"),
 )
 _FIGURES = ("runs", "calls", "mean", "std", "p50", "total", "warmup")
-_COLUMNS = (*_KEYS, *(f"{key}_{side}" for side in ("before", "after") for key in _FIGURES))
+_LINE = ("line", "line_function", "line_added")
+_COLUMNS = (*_KEYS, *_LINE, *(f"{key}_{side}" for side in ("before", "after") for key in _FIGURES))
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    flat = {key: row.get(key) for key in _KEYS}
+    flat = {**{key: row.get(key) for key in _KEYS}, **line_columns(row)}
     for side in ("before", "after"):
         for key in _FIGURES:
             flat[f"{key}_{side}"] = None if row[side] is None else row[side][key]
@@ -228,8 +232,10 @@ def _blocks(
     for rows, last in ((steps, "step"), (ranges, "range")):
         if not rows:
             continue
-        cells = [_cells(row, has_limits) for row in rows]
-        table = layout([*headings, "verdict", last], cells, ("verdict", last))
+        has_lines = any(row["line"] is not None for row in rows)
+        cells = [_cells(row, has_limits, has_lines) for row in rows]
+        names = ["verdict", last, *(["line"] if has_lines else [])]
+        table = layout([*headings, *names], cells, names)
         for number, row in enumerate(rows, len(lines) + 1):
             if row["verdict"] in _COLORS:
                 colors[number] = _COLORS[row["verdict"]]

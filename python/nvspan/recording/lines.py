@@ -187,6 +187,11 @@ def function_name(row: LineRow) -> str:
     return name if name.endswith(">") else f"{name}()"
 
 
+def outer_function(function: str | None) -> str | None:
+    """The function that a comprehension is in; else the function itself."""
+    return None if function is None else function.partition(".<locals>.<")[0]
+
+
 def _with_inner(paths: Sequence[SampledPath]) -> list[SampledPath]:
     """The paths with the time of those within them; parents come before their children."""
     sums = [[path.samples, path.running, path.ready, path.waiting] for path in paths]

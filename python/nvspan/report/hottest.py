@@ -9,7 +9,7 @@ from typing import IO
 
 from nvspan._results.lines import LineRow
 from nvspan.recording import Recording
-from nvspan.recording.lines import Lines, function_name, place
+from nvspan.recording.lines import Lines, function_name, outer_function, place
 from nvspan.recording.source import short_names
 from nvspan.recording.time_text import duration, percent
 from nvspan.report.lines import margin_text, states_text
@@ -66,11 +66,6 @@ def run_headline(lines: Lines) -> str:
     return f"{duration(lines.total)}: {states_text(lines)} (no ranges: functions by self time)"
 
 
-def _outer(function: str | None) -> str | None:
-    """The function that a comprehension is in."""
-    return None if function is None else function.partition(".<locals>.<")[0]
-
-
 def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
     """The functions of a program without ranges, each with its hottest line."""
     functions = lines.by_group("function")
@@ -82,7 +77,7 @@ def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
             (
                 line
                 for line in lines.rows
-                if (line.file, _outer(line.function)) == (row.file, row.function)
+                if (line.file, outer_function(line.function)) == (row.file, row.function)
                 and is_enough(lines, line)
             ),
             None,
