@@ -25,7 +25,13 @@ from nvspan._results import (
     Timeline,
 )
 from nvspan._results.jobs import CriticalPath, JobCounts, LiveHeader, LiveSample, Rank, Standings
-from nvspan._results.lines import LineTable, SampledFlame, SampledPath, SampleFacts
+from nvspan._results.lines import (
+    LineTable,
+    SampledFlame,
+    SampledPath,
+    SampledTimeline,
+    SampleFacts,
+)
 from nvspan._results.loops import (
     LoopCandidate,
     LoopGaps,
@@ -65,6 +71,7 @@ def timeline(handle: RecordingHandle, limits: dict[str, int]) -> Timeline: ...
 def flame(
     handle: RecordingHandle, windows: Sequence[Column | memoryview], most_nodes: int
 ) -> Flame: ...
+def sampled_files(handle: RecordingHandle) -> list[tuple[int, str]]: ...
 def write_perfetto(
     handle: RecordingHandle, path: bytes, progress: Callable[[float], object] | None
 ) -> int: ...
@@ -83,6 +90,9 @@ class Lines:
     def flame(
         self, hidden: Sequence[int], idle: bool, most_nodes: int, most_lines: int
     ) -> SampledFlame: ...
+    def timeline(
+        self, hidden: Sequence[int], idle: bool, most_bytes: int, levels: int
+    ) -> SampledTimeline: ...
 
 class Loops:
     def __init__(self, handle: RecordingHandle) -> None: ...

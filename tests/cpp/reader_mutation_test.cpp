@@ -8,6 +8,7 @@
 
 #include "reader/export/csv_export.hpp"
 #include "reader/page/sample_flame.hpp"
+#include "reader/page/sample_timeline.hpp"
 #include "reader/perfetto/perfetto_export.hpp"
 #include "reader/samples/line_sums.hpp"
 #include "reader/scan/device_lanes.hpp"
@@ -86,6 +87,10 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
     sum += nvspan::reader::line_sums(*recording, samples, options).rows.size();
     sum += nvspan::reader::folded_stacks(*recording, samples, options).stacks.size();
     sum += nvspan::reader::sample_flame(*recording, samples, options, 20, 10).nodes.size();
+    nvspan::reader::TimelineLimits limits;
+    limits.bytes = 400;
+    sum += nvspan::reader::sample_timeline(*recording, samples, selection, options, limits)
+               .functions.size();
   }
   return sum;
 }

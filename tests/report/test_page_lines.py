@@ -9,8 +9,8 @@ import os
 import pytest
 
 import nvspan
-from helpers.page_data import data_of, sampled_of
-from helpers.sampled import RUNNING, UNIT, WAITING, SampleChunk, SampledFile
+from helpers.page_data import data_of, sampled_of, tracks_of
+from helpers.sampled import BEGIN, RUNNING, UNIT, WAITING, SampleChunk, SampledFile
 from nvspan.report import page
 from nvspan.report.page import data
 
@@ -153,3 +153,70 @@ def test_deep_stacks_end_at_the_last_floor(tmp_path):
     assert (len(deepest.names), deepest.names[-1], deepest.own) == (
         257, "f255()  app.py:1", 1000 * UNIT,
     )  # fmt: skip
+
+
+def stretches(end=99_500):
+    """What ran on which level, from when to when in units: a stack is there from the middle between
+    two looks on."""
+    load, save = "load()  lib.py:4", "save()  app.py:3"
+    inner = []
+    for step in range(10):
+        at = 10_000 * step
+        inner += [(load, max(at, 500), at + 8000), (save, at + 8000, min(at + 10_000, end))]
+    return [[("main()  app.py:1", 500, end)], inner, []]
+
+
+def units(levels):
+    return [
+        [(one.name, (one.start - BEGIN) / UNIT, (one.start + one.length - BEGIN) / UNIT)
+         for one in level]
+        for level in levels
+    ]  # fmt: skip
+
+
+def test_the_timeline_has_a_track_of_samples_below_each_threads_ranges(tmp_path, source):
+    timeline = data_of(page.html(program(tmp_path / "a.nvspan", source)))["timeline"]
+    (ranges, of_ranges), (samples, of_samples) = tracks_of(timeline)
+    assert [level[0].name for level in of_ranges[:-1]] == ["step", "load"]
+    assert (samples["label"], samples["kind"], samples["below"], samples["main"]) == (
+        "thread 42 · samples", "samples", 0, True,
+    )  # fmt: skip
+    assert units(of_samples) == stretches()
+    assert (samples["ranges"], ranges["label"]) == (30, "thread 42")
+    assert [key[0] for key in timeline["keys"] if key[1] == "function"] == [
+        "main()  app.py:1", "load()  lib.py:4", "save()  app.py:3",
+    ]  # fmt: skip
+    assert timeline["note"] == ""
+
+
+def test_without_ranges_the_timeline_is_that_of_samples(tmp_path, source):
+    timeline = data_of(page.html(program(tmp_path / "a.nvspan", source, ranges=False)))["timeline"]
+    ((samples, levels),) = tracks_of(timeline)
+    assert units(levels) == stretches()
+    assert "below" not in samples
+    assert ((timeline["first"] - BEGIN) / UNIT, (timeline["last"] - BEGIN) / UNIT) == (500, 99_500)
+
+
+def test_samples_before_the_first_range_move_no_range(tmp_path):
+    file = SampledFile()
+    stack = file.stack(file.frame("/p/app.py", "load", 5))
+    samples = SampleChunk(0, 1024)
+    for at in (1000, 2000, 3000):
+        samples.sample(at, file.thread() if at == 1000 else 1, stack)
+    file.ranges([(2500, 4000, "step")])
+    file.samples(samples)
+    timeline = data_of(page.html(nvspan.read(file.write(tmp_path / "a.nvspan"))))["timeline"]
+    (_, of_ranges), (_, of_samples) = tracks_of(timeline)
+    assert units(of_ranges) == [[("step", 2500, 4000)], []]
+    assert units(of_samples) == [[("load()  app.py:1", 1000, 3000)], []]
+    assert (timeline["first"] - BEGIN) / UNIT == 1000
+
+
+def test_short_stretches_are_merged_and_lose_no_time(tmp_path, source):
+    size = data.PAGE._replace(sampled_bytes=60)
+    timeline = data_of(page.html(program(tmp_path / "a.nvspan", source), size=size))["timeline"]
+    _, (_, levels) = tracks_of(timeline)
+    assert sum(block.count for block in levels[1]) == 20
+    assert sum(block.busy for block in levels[1]) == 99_000 * UNIT
+    assert len(levels[1]) < 20
+    assert timeline["note"].startswith("Stretches of samples shorter than ")

@@ -71,6 +71,19 @@ class SampledFlame(Result):
     folded: int  #: how many paths were left out, as small ones
 
 
+class SampledTimeline(Result):
+    """The functions of threads' stacks in time, as bytes of blocks."""
+
+    first: int  #: the first time
+    last: int  #: the last one
+    resolution: int  #: shorter stretches are merged; 0: all are there
+    hidden_levels: int  #: stretches on levels past the limit
+    hidden_tracks: int  #: stretches of further threads
+    tracks: list[tuple[int, int, int, bytes]]  #: process, the system's number, stretches, blocks
+    functions: list[tuple[Text, Text, int, int, float]]  #: as of a flame, stretches, their time
+    names: list[list[int]]  #: sets of functions
+
+
 class SampleFacts(Result):
     """How the program was sampled, and what was missed."""
 
@@ -88,4 +101,4 @@ class SampleFacts(Result):
     has_gap: bool  #: whether further samples are missing, of an unknown number
 
 
-LINE_RESULTS = (LineRow, LineTable, SampledFlame, SampledPath, SampleFacts)
+LINE_RESULTS = (LineRow, LineTable, SampledFlame, SampledPath, SampledTimeline, SampleFacts)

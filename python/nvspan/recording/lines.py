@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from nvspan._results.lines import LineRow, SampledFlame, SampledPath, SampleFacts
+    from nvspan._results.lines import (
+        LineRow,
+        SampledFlame,
+        SampledPath,
+        SampledTimeline,
+        SampleFacts,
+    )
     from nvspan.recording.opened import OpenedFiles
 
 GROUPS = ("line", "function", "expression")
@@ -118,6 +124,10 @@ class Lines(Frame):
     def flame(self, most_nodes: int, most_lines: int) -> SampledFlame:
         """The paths of ranges and functions with the most time, and the lines in them."""
         return self._samples.flame(self._hidden(), self._idle, most_nodes, most_lines)
+
+    def timeline(self, most_bytes: int, levels: int) -> SampledTimeline:
+        """The functions of each thread's stack in time, level below level."""
+        return self._samples.timeline(self._hidden(), self._idle, most_bytes, levels)
 
     def stacks(self) -> dict[tuple[str, ...], int]:
         """The time of each path of ranges with the functions that ran there, outermost first."""

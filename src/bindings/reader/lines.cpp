@@ -9,6 +9,7 @@
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/result.hpp"
 #include "reader/page/sample_flame.hpp"
+#include "reader/page/sample_timeline.hpp"
 #include "reader/samples/line_sums.hpp"
 
 #include <algorithm>
@@ -43,10 +44,25 @@ void set_time(NewResult& entry, const SampleTime& time) {
   entry["waiting"] = of_kind(time, reader::TimeKind::waiting);
 }
 
+// (number, text) of each file that has code.
+py::list sampled_files(const reader::Recording& recording) {
+  std::vector<std::int32_t> numbers;
+  for (const reader::ReadProcess& process : recording.processes()) {
+    for (const reader::ReadCode& code : process.samples.codes) numbers.push_back(code.file);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  py::list files;
+  for (const std::int32_t number : numbers) {
+    if (number >= 0) files.append(py::make_tuple(number, text_of(recording.text(number))));
+  }
+  return files;
+}
+
 class LinesObject {
  public:
   explicit LinesObject(const RecordingHandle& handle)
-      : recording_(handle.recording), sums_(unlocked([&] {
+      : recording_(handle.recording), selection_(handle.selection), sums_(unlocked([&] {
           return std::make_unique<reader::SampleSums>(*handle.recording, handle.selection);
         })) {}
 
@@ -71,20 +87,7 @@ class LinesObject {
     return entry.done();
   }
 
-  // (number, text) of each file that has code.
-  py::list files() const {
-    std::vector<std::int32_t> numbers;
-    for (const reader::ReadProcess& process : recording_->processes()) {
-      for (const reader::ReadCode& code : process.samples.codes) numbers.push_back(code.file);
-    }
-    std::sort(numbers.begin(), numbers.end());
-    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-    py::list files;
-    for (const std::int32_t number : numbers) {
-      if (number >= 0) files.append(py::make_tuple(number, text(number)));
-    }
-    return files;
-  }
+  py::list files() const { return sampled_files(*recording_); }
 
   py::list paths() const {
     const std::vector<SampleTime> times = reader::path_times(*sums_);
@@ -169,6 +172,37 @@ class LinesObject {
     return entry.done();
   }
 
+  py::object timeline(const std::vector<std::uint32_t>& hidden, bool idle, std::size_t bytes,
+                      std::size_t levels) const {
+    const reader::LineOptions options = options_of(1, hidden, {}, idle);
+    reader::TimelineLimits limits;
+    limits.bytes = bytes;
+    limits.levels = levels;
+    const reader::SampleTimeline found = unlocked(
+        [&] { return reader::sample_timeline(*recording_, *sums_, selection_, options, limits); });
+    const reader::Timeline& timeline = found.timeline;
+    py::list tracks, functions;
+    for (std::size_t i = 0; i < found.threads.size(); ++i) {
+      tracks.append(py::make_tuple(found.threads[i].process, found.threads[i].tid,
+                                   timeline.tracks[i].ranges, py::bytes(timeline.tracks[i].bytes)));
+    }
+    for (std::size_t i = 0; i < found.functions.size(); ++i) {
+      const reader::LinePlace& place = found.functions[i];
+      functions.append(py::make_tuple(text(place.function), text(place.file), place.first_line,
+                                      timeline.keys[i].calls, timeline.keys[i].sum));
+    }
+    NewResult entry("SampledTimeline");
+    entry["first"] = timeline.first;
+    entry["last"] = timeline.last;
+    entry["resolution"] = timeline.resolution;
+    entry["hidden_levels"] = timeline.hidden_levels;
+    entry["hidden_tracks"] = timeline.hidden_tracks;
+    entry["tracks"] = tracks;
+    entry["functions"] = functions;
+    entry["names"] = timeline.names;
+    return entry.done();
+  }
+
  private:
   struct SampleTotals {
     record::SampleCounts counts;
@@ -235,6 +269,7 @@ class LinesObject {
   }
 
   std::shared_ptr<const reader::Recording> recording_;
+  reader::Selection selection_;
   std::unique_ptr<reader::SampleSums> sums_;
 };
 
@@ -247,7 +282,11 @@ void bind_lines(py::module_& module) {
       .def("paths", &LinesObject::paths)
       .def("rows", &LinesObject::rows)
       .def("stacks", &LinesObject::stacks)
-      .def("flame", &LinesObject::flame);
+      .def("flame", &LinesObject::flame)
+      .def("timeline", &LinesObject::timeline);
+  Methods(module).def("sampled_files", [](const RecordingHandle& handle) {
+    return sampled_files(*handle.recording);
+  });
 }
 
 }  // namespace nvspan::bindings

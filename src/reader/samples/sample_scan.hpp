@@ -37,6 +37,7 @@ struct SampleFacts {
 //   void count(std::uint32_t number, std::uint64_t samples);
 //   void credit(std::uint32_t number, TimeKind kind, std::int64_t from, std::int64_t ns);
 //   void ended(std::uint32_t thread, std::int64_t time);
+//   void parted(std::uint32_t thread);  // what comes next of it does not follow
 // Times of all never go back; `thread` is an index of SampleTables::threads.
 template <typename Derived>
 class SampleScan {
@@ -200,7 +201,10 @@ class SampleScan {
   }
   // What comes next does not follow.
   void forget() {
-    for (const std::uint32_t number : known_) end(number);
+    for (const std::uint32_t number : known_) {
+      end(number);
+      derived_.parted(number);
+    }
     known_.clear();
   }
 

@@ -122,6 +122,7 @@ class SampleSums::Join {
     if (left != 0) touched(slot).ns[of_kind] += left;
   }
   void ended(std::uint32_t thread, std::int64_t time) { threads_[thread].last_seen = time; }
+  void parted(std::uint32_t) {}
 
   void run() {
     SampleScan<Join> scan(read_, *this);

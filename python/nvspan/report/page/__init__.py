@@ -22,7 +22,7 @@ from nvspan.report import device_join
 from nvspan.report.device_join import Row
 from nvspan.report.page import data
 from nvspan.report.page.bundle import script, source
-from nvspan.report.page.sampled import sampled
+from nvspan.report.page.sampled import add_tracks, sampled
 from nvspan.report.page.widget import as_json, steps_of, widget
 from nvspan.report.summary import TIMES, Summary
 from nvspan.report.text import printable
@@ -68,8 +68,10 @@ def html(
             size.nodes,
         ),
     )
+    lines = recording.lines()
+    add_tracks(timeline, recording, lines, summary, size.sampled_bytes)
     held = {
-        "sampled": sampled(recording.lines(), summary, icicle["looks"], size.sampled),
+        "sampled": sampled(lines, summary, icicle["looks"], size.sampled),
         "title": printable(title),
         "when": _when(recording),
         "facts": _facts(summary),

@@ -48,7 +48,7 @@ class Numbers:
 
     def base64(self) -> str:
         """All of them as text."""
-        return _base64(bytes(self._bytes))
+        return base64_text(bytes(self._bytes))
 
 
 class Size(NamedTuple):
@@ -57,11 +57,12 @@ class Size(NamedTuple):
     timeline: dict[str, int]  # the limits of `timeline`; {}: the reader's own
     nodes: int  # of the flame graph
     sampled: int  # of the flame graph of samples, nodes and lines
+    sampled_bytes: int  # of the samples' tracks
     rows: int  # of the table
 
 
-PAGE = Size({}, NODES, 8000, 5000)
-CELL = Size({"bytes": 900_000, "payload_bytes": 112_500, "points": 8000}, 4000, 2000, 200)
+PAGE = Size({}, NODES, 8000, 800_000, 5000)
+CELL = Size({"bytes": 900_000, "payload_bytes": 112_500, "points": 8000}, 4000, 2000, 200_000, 200)
 
 
 def _thread(summary: Summary, thread: int) -> str:
@@ -83,7 +84,8 @@ def _is_main(summary: Summary, thread: int | None) -> bool:
     return found.tid == found.pid
 
 
-def _base64(data: bytes) -> str:
+def base64_text(data: bytes) -> str:
+    """Bytes as JSON can hold them."""
     return b2a_base64(data, newline=False).decode("ascii")
 
 
@@ -172,9 +174,10 @@ def timeline(recording: Recording, summary: Summary, **limits: int) -> dict[str,
                 "label": _place(summary, track.kind, track.thread, track.device),
                 "kind": track.kind,
                 "process": track.process,
+                "thread": track.thread,
                 "ranges": track.ranges,
                 "main": _is_main(summary, track.thread),
-                "data": _base64(track.blocks),
+                "data": base64_text(track.blocks),
             }
             for track in found.tracks
         ],

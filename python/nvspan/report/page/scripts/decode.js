@@ -5,18 +5,20 @@ import { shortName } from "./format.js";
 
 /**
  * @typedef {{label: string, short: string, kind: string, color: string | null, category: string | null,
- *   calls: number, sum: number, durations: number[] | null}} Key
+ *   calls: number, sum: number, durations: number[] | null, file?: string}} Key
  * @typedef {{start: Float64Array, end: Float64Array, key: Uint32Array, flags: Uint8Array,
  *   count: Uint32Array, busy: Float64Array, longest: Float64Array, names: Uint32Array,
  *   launcher: Int32Array, launched: Float64Array, texts: Map<number, number>}} Level
- * @typedef {{label: string, kind: string, process: number, ranges: number, main: boolean, data: string}} RawTrack
+ * @typedef {{label: string, kind: string, process: number, ranges: number, main: boolean, data: string,
+ *   shift?: number, keys?: number, names?: number, below?: number}} RawTrack times, keys and sets of names count from
+ *   those; a track stands below that of that number
  * @typedef {{label: string, kind: string, process: number, ranges: number, levels: Level[],
  *   marks: Level}} Track
  * @typedef {{label: string, unit: string | null, process: number, samples: number, times: number[],
  *   last: number[], least?: number[], greatest?: number[]}} Counter
  * @typedef {{first: number, last: number, offset: number, resolution: number, note: string,
  *   processes: string[], keys: [string, string, string | null, string | null, number, number,
- *   number[] | null, number][], names: number[][], texts: string[], tracks: RawTrack[],
+ *   number[] | null, number, string?][], names: number[][], texts: string[], tracks: RawTrack[],
  *   counters: Counter[]}} TimelineData
  */
 
@@ -48,9 +50,9 @@ export class Numbers {
 
 export const UNCLOSED = 2;
 
-/** @param {Numbers} from @param {boolean} isDevice @returns {Level} */
-function readLevel(from, isDevice) {
-  const size = from.next();
+/** @param {Numbers} from @param {RawTrack} track @returns {Level} */
+function readLevel(from, { kind, shift = 0, keys = 0, names = 0 }) {
+  const size = from.next(), isDevice = kind === "device";
   /** @type {Level} */
   const level = {
     start: new Float64Array(size), end: new Float64Array(size), key: new Uint32Array(size),
@@ -59,20 +61,20 @@ function readLevel(from, isDevice) {
     launcher: new Int32Array(isDevice ? size : 0), launched: new Float64Array(isDevice ? size : 0),
     texts: new Map(),
   };
-  let at = 0;
+  let at = shift;
   for (let i = 0; i < size; i++) {
     at += from.next();
     const length = from.next(), word = from.next();
     level.start[i] = at;
     level.end[i] = at + length;
     level.flags[i] = word % 4;
-    level.key[i] = Math.floor(word / 4);
+    level.key[i] = keys + Math.floor(word / 4);
     level.busy[i] = level.longest[i] = length;
     if (word % 2) {
       level.count[i] = from.next() + 1;
       level.busy[i] = from.next();
       level.longest[i] = from.next();
-      level.names[i] = from.next();
+      level.names[i] = names + from.next();
     }
     if (!isDevice) continue;
     level.launcher[i] = from.next() - 1;
@@ -83,11 +85,11 @@ function readLevel(from, isDevice) {
 
 /** @param {RawTrack} raw @returns {Track} */
 export function readTrack(raw) {
-  const from = new Numbers(raw.data), isDevice = raw.kind === "device";
+  const from = new Numbers(raw.data);
   const { label, kind, process, ranges } = raw, count = from.next();
   const levels = [];
-  for (let i = 0; i < count; i++) levels.push(readLevel(from, isDevice));
-  const marks = readLevel(from, isDevice), texts = from.next();
+  for (let i = 0; i < count; i++) levels.push(readLevel(from, raw));
+  const marks = readLevel(from, raw), texts = from.next();
   let last = -1, block = 0;
   for (let i = 0; i < texts; i++) {
     const level = from.next();
@@ -100,8 +102,9 @@ export function readTrack(raw) {
 }
 
 /** @param {TimelineData["keys"][0]} raw @returns {Key} */
-export function readKey([label, kind, color, category, calls, sum, durations, prefix]) {
-  return { label, short: shortName(label, prefix), kind, color, category, calls, sum, durations };
+export function readKey([label, kind, color, category, calls, sum, durations, prefix, file]) {
+  const short = file === undefined ? shortName(label, prefix) : label.split("  ")[0];
+  return { label, short, kind, color, category, calls, sum, durations, file };
 }
 
 /**

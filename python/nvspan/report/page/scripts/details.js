@@ -51,7 +51,7 @@ export function factList(panel, facts) {
 
 /** @param {Key} key @returns {[string, string][]} */
 export const keyFacts = key => [
-  ["calls", countText(key.calls)],
+  [key.file === undefined ? "calls" : "stretches", countText(key.calls)],
   ...(key.kind === "mark" || !key.calls ? [] : /** @type {[string, string][]} */ ([
     ["in all", timeText(key.sum)], ["mean", timeText(key.sum / key.calls)]])),
 ];

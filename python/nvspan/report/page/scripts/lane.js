@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lane of the timeline: the ranges of a thread or of a stream, level below level, and its marks.
 import { UNCLOSED, blockAt, firstAfter } from "./decode.js";
-import { add, manyText, timeText } from "./format.js";
+import { add, countText, manyText, timeText } from "./format.js";
 
 /**
  * @typedef {import("./decode.js").Track} Track
@@ -31,9 +31,14 @@ export class Lane {
     label.onclick = () => { if (this.canFold) this.fold(!this.folded); };
     this.canvas = /** @type {HTMLCanvasElement} */ (add(this.element, "canvas"));
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", `${track.label}: ${manyText(track.ranges, "range")}`);
+    this.canvas.setAttribute("aria-label", `${track.label}: ${this.sizeText()}`);
     this.inView = false;
     this.fold(this.folded);
+  }
+  /** How much the track holds. */
+  sizeText() {
+    const { kind, ranges } = this.track;
+    return kind === "samples" ? `samples, ${manyText(ranges, "change")}` : manyText(ranges, "range");
   }
   /** How many levels have room for names. */
   get wide() {
@@ -53,12 +58,17 @@ export class Lane {
     this.folded = folded;
     const { label, levels } = this.track, sign = this.canFold ? folded ? "▸ " : "▾ " : "";
     this.label.textContent = sign + label;
-    this.label.title = `${label}: ${manyText(levels.length, "level")}, ${manyText(this.track.ranges, "range")}`;
+    this.label.title = `${label}: ${manyText(levels.length, "level")}, ${this.sizeText()}`;
     if (this.canFold) this.label.setAttribute("aria-expanded", String(!folded));
     if (folded) add(this.label, "span", "soft", ` ${levels.length} levels`);
     this.canvas.style.height = this.height + "px";
     this.timeline.redraw();
   }
+  /**
+   * What the blocks of a level are.
+   * @param {number} level
+   */
+  noun(level) { return level < 0 ? "marks" : this.track.kind === "samples" ? "stretches" : "ranges"; }
   /** @param {number} level */
   blocks(level) { return level < 0 ? this.track.marks : this.track.levels[level]; }
   /**
@@ -220,8 +230,7 @@ export class Lane {
     const key = keys[blocks.key[i]], length = blocks.end[i] - blocks.start[i];
     const at = timeText(blocks.start[i] + data.offset), lines = [];
     if (blocks.count[i] > 1) {
-      const what = hit.level < 0 ? "marks" : "ranges";
-      lines.push(`${blocks.count[i].toLocaleString("en-US")} ${what} in ${timeText(length)}, at ${at}`);
+      lines.push(`${countText(blocks.count[i])} ${this.noun(hit.level)} in ${timeText(length)}, at ${at}`);
       if (hit.level >= 0) lines.push(`${timeText(blocks.busy[i])} in them; the longest: ${key.label}, ${timeText(blocks.longest[i])}`);
       const names = data.names[blocks.names[i]];
       lines.push(names.length ? `of ${names.map(name => keys[name].label).join(", ")}` : "of many names");
@@ -244,7 +253,7 @@ export class Lane {
     const { keys } = this.timeline, time = this.blocks(hit.level).start[hit.index];
     for (let level = (hit.level < 0 ? this.track.levels.length : hit.level) - 1; level >= 0; level--) {
       const blocks = this.track.levels[level], i = blockAt(blocks, time);
-      if (i >= 0) return blocks.count[i] > 1 ? `${blocks.count[i]} ranges` : keys[blocks.key[i]].label;
+      if (i >= 0) return blocks.count[i] > 1 ? `${blocks.count[i]} ${this.noun(level)}` : keys[blocks.key[i]].label;
     }
     return "";
   }

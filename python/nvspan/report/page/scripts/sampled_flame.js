@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 // The flame graph of samples: ranges above, functions below, and the lines of the one that is clicked.
-import { paintOf } from "./colors.js";
+import { paintOf, paintOfFunction } from "./colors.js";
 import { FlameGraph, selector } from "./flame.js";
 import { add, countText, manyText, percentText, timeText } from "./format.js";
 import { EVERYTHING, linesWithin, ON_CORE, READY, readSampled, timeOf, WAITING, weighed } from "./sampled.js";
@@ -64,8 +64,8 @@ export class SampledFlame extends FlameGraph {
   }
   /** @param {import("./tree.js").Look} look */
   paintOf(look) {
-    const paint = paintOf(look[4] === undefined ? look[0] : look[4], look[2], this.dark);
-    return look[4] === undefined ? paint : { ...paint, fill: paint.soft };
+    const [label, , color, , file] = look;
+    return file === undefined ? paintOf(label, color, this.dark) : paintOfFunction(label, file, this.dark);
   }
   /** @param {import("./flame.js").Cell} cell */
   tip({ node, rest }) {
@@ -95,14 +95,15 @@ export class SampledFlame extends FlameGraph {
     add(panel, "b", "", isFunction ? `Lines of ${this.name(node)}` : `Hottest lines of ${this.name(node)}`);
     const table = add(add(panel, "div", "scroll fit"), "table"), head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
     for (const title of ["line", isFunction ? "total" : "self", "share", ...isFunction ? ["self"] : [], "on core", "waiting", "samples"]) add(head, "th", "", title);
-    add(head, "th", "words", "text");
+    const hasText = shown.some(({ line }) => line.text !== "");
+    if (hasText) add(head, "th", "words", "text");
     const whole = node.total || 1, cell = (/** @type {number} */ ns) => ns ? timeText(ns) : "";
     for (const { look, number, line } of shown) {
       const row = add(body, "tr"), { total, self } = line, times = isFunction ? total : self;
       const cells = [`${this.looks[look][4]}${number ? ":" + number : ""}`, cell(of(line)), percentText(of(line) / whole),
         ...isFunction ? [cell(timeOf(self, kind))] : [], cell(timeOf(times, ON_CORE)), cell(timeOf(times, WAITING)), countText(times.samples)];
       for (const text of cells) add(row, "td", "", text);
-      add(row, "td", "words code", line.text);
+      if (hasText) add(row, "td", "words code", line.text);
     }
     const rest = whole - shown.reduce((sum, { line }) => sum + of(line), 0);
     if (rest >= LEAST_PART * whole) add(panel, "p", "soft", `${timeText(rest)} (${percentText(rest / whole)}) in other lines`);

@@ -3,7 +3,7 @@
 // The timeline: an axis, a lane for each thread, stream and counter, what is selected and what
 // launched it.
 import { AXIS, drawAxis, spanText } from "./axis.js";
-import { isDark, paintOf, setPrinting, themeOf } from "./colors.js";
+import { isDark, paintOf, paintOfFunction, setPrinting, themeOf } from "./colors.js";
 import { CounterLane } from "./counter.js";
 import { UNCLOSED, readKey, readTrack } from "./decode.js";
 import { factList, histogram, keyFacts } from "./details.js";
@@ -96,7 +96,9 @@ export class Timeline {
       open(groups.size <= OPEN_PROCESSES);
       groups.set(process, lanes);
     }
-    const order = data.tracks.map((_, index) => index).sort((a, b) => Number(data.tracks[b].main) - Number(data.tracks[a].main) || a - b);
+    const above = (/** @type {number} */ index) => data.tracks[index].below ?? index;
+    const isMain = (/** @type {number} */ index) => Number(data.tracks[above(index)].main);
+    const order = data.tracks.map((_, index) => index).sort((a, b) => isMain(b) - isMain(a) || above(a) - above(b) || a - b);
     for (const index of order) {
       const raw = data.tracks[index], lane = new Lane(this, readTrack(raw), index, /** @type {HTMLElement} */ (groups.get(raw.process)));
       this.lanes[index] = lane;
@@ -150,8 +152,8 @@ export class Timeline {
    * @param {number} key
    */
   paints = (/** @type {number} */ key) => {
-    const { label, color } = this.keys[key];
-    return this.painted[key] || (this.painted[key] = paintOf(label, color, this.dark));
+    const { label, color, file } = this.keys[key];
+    return this.painted[key] || (this.painted[key] = file === undefined ? paintOf(label, color, this.dark) : paintOfFunction(label, file, this.dark));
   };
   dark = false;
   waiting = false;
@@ -208,16 +210,18 @@ export class Timeline {
   }
   search() {
     const { model, keys, data } = this, query = model.query;
-    let calls = 0, names = 0;
+    let calls = 0, names = 0, functions = 0;
     keys.forEach((key, i) => {
       this.matching[i] = model.matches(key.label) ? 1 : 0;
+      if (key.file !== undefined) return void (functions += this.matching[i]);
       calls += this.matching[i] ? key.calls : 0;
       names += this.matching[i];
     });
     data.names.forEach((set, i) => {
-      this.matchingSets[i] = i === 0 ? (names ? 2 : 0) : set.some(key => this.matching[key]) ? 1 : 0;
+      this.matchingSets[i] = !set.length ? (names || functions ? 2 : 0) : set.some(key => this.matching[key]) ? 1 : 0;
     });
-    this.found.textContent = query === "" ? "" : `${manyText(calls, "event")} of ${manyText(names, "name")}`;
+    const found = [`${manyText(calls, "event")} of ${manyText(names, "name")}`, manyText(functions, "function")];
+    this.found.textContent = query === "" ? "" : found.slice(functions && !names ? 1 : 0, functions ? 2 : 1).join(", ");
   }
   /**
    * Selects the next block that is searched for.
@@ -281,14 +285,14 @@ export class Timeline {
     const { panel, data } = this, blocks = hit.lane.blocks(hit.level), i = hit.index, key = this.keys[blocks.key[i]];
     const head = add(panel, "div", "panel-head");
     add(head, "span", "chip").style.background = this.paints(blocks.key[i]).fill;
-    add(head, "b", "", blocks.count[i] > 1 ? `${countText(blocks.count[i])} ${hit.level < 0 ? "marks" : "ranges"}, most of it ${key.label}` : key.label);
+    add(head, "b", "", blocks.count[i] > 1 ? `${countText(blocks.count[i])} ${hit.lane.noun(hit.level)}, most of it ${key.label}` : key.label);
     button(head, "×", "close (Esc)", () => this.select(null)).classList.add("close");
     const body = add(panel, "div", "panel-body"), length = blocks.end[i] - blocks.start[i];
     /** @type {[string, string][]} */
     const facts = [["at", timeText(blocks.start[i] + data.offset)]];
     if (hit.level >= 0) facts.push(["duration", timeText(length) + (blocks.flags[i] & UNCLOSED ? " (did not end)" : "")]);
     facts.push(["on", hit.lane.track.label]);
-    if (blocks.count[i] > 1 && hit.level >= 0) facts.push(["in ranges", timeText(blocks.busy[i])], ["longest", timeText(blocks.longest[i])]);
+    if (blocks.count[i] > 1 && hit.level >= 0) facts.push(["in " + hit.lane.noun(hit.level), timeText(blocks.busy[i])], ["longest", timeText(blocks.longest[i])]);
     const parent = hit.lane.parent(hit), text = blocks.texts.get(i), names = data.names[blocks.names[i]];
     if (blocks.count[i] > 1) facts.push(["names", names.length ? names.map(name => this.keys[name].label).join(", ") : "many"]);
     if (parent) facts.push(["in", parent]);
@@ -311,7 +315,7 @@ export class Timeline {
     add(all, "div", "soft", `all of ${key.label}${key.kind ? ` (${key.kind})` : ""}`);
     factList(all, keyFacts(key));
     if (key.durations) histogram(all, key, hit.level < 0 || blocks.count[i] > 1 ? null : length);
-    else if (key.kind !== "mark") add(all, "div", "soft", "no histogram: the page has those of the first 2,000 names");
+    else if (key.kind !== "mark" && key.file === undefined) add(all, "div", "soft", "no histogram: the page has those of the first 2,000 names");
   }
   /**
    * Where the CPU asked for a block of a device.
