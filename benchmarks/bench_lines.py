@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the lines of a recording cost: ``nvspan stats --lines``.
+"""What the lines of a recording cost: ``nvspan stats --lines``, the page and the Perfetto trace.
 
     python benchmarks/bench_lines.py [--samples 10000000] [--json FILE]
 
 A recording of a sampled program with two threads: steps with a load and a save, 1,000 stacks of
 depth 20, and a stack that changes from one sample to the next. Each command runs three times in a
-process of its own, the best is kept: the wall time holds the start of the interpreter. The exit
-code is 1 if one took more than 2 s.
+process of its own, the best is kept: the wall time holds the start of the interpreter. The page and
+the trace are written once. The exit code is 1 if a table took more than 2 s.
 """
 
 from __future__ import annotations
@@ -74,6 +74,15 @@ def seconds(options: tuple[str, ...], path: Path) -> float:
     return min(times)
 
 
+def written(command: str, out: Path, path: Path) -> str:
+    """How long a command takes that writes a file, and how large that is."""
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "nvspan", command, str(path), "-o", str(out)], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    took = time.perf_counter() - start
+    return f"nvspan {command:26} {took:6.2f} s, {out.stat().st_size / 1e6:.1f} MB"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=10_000_000)
@@ -85,8 +94,11 @@ def main() -> int:
         write(path, options.samples)
         for words in COMMANDS:
             results[" ".join(words)] = seconds(words, path)
+        files = [written("report", path.with_suffix(".html"), path),
+                 written("export", path.with_suffix(".pftrace"), path)]  # fmt: skip
     for name, took in results.items():
         print(f"nvspan stats {name:20} {took:6.2f} s for {options.samples:,} samples")
+    print(*files, sep="\n")
     if options.json is not None:
         options.json.write_text(json.dumps(results, indent=1))
     return int(any(took > LIMIT for took in results.values()))

@@ -73,7 +73,10 @@ def flame(
 ) -> Flame: ...
 def sampled_files(handle: RecordingHandle) -> list[tuple[int, str]]: ...
 def write_perfetto(
-    handle: RecordingHandle, path: bytes, progress: Callable[[float], object] | None
+    handle: RecordingHandle,
+    path: bytes,
+    progress: Callable[[float], object] | None,
+    hidden: Sequence[int],
 ) -> int: ...
 
 class Lines:

@@ -83,7 +83,7 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
     for (std::size_t i = 0; i < recording->strings().size(); ++i) {
       options.hidden.push_back(i % 3 == 0);
     }
-    sum += nvspan::reader::export_perfetto(*recording, selection, "/dev/null", {});
+    sum += nvspan::reader::export_perfetto(*recording, selection, options.hidden, "/dev/null", {});
     sum += nvspan::reader::line_sums(*recording, samples, options).rows.size();
     sum += nvspan::reader::folded_stacks(*recording, samples, options).stacks.size();
     sum += nvspan::reader::sample_flame(*recording, samples, options, 20, 10).nodes.size();

@@ -186,7 +186,7 @@ void read_reports(Digest& digest, const Shared& shared,
     digest.add(row.ns.data(), row.ns.size() * sizeof row.ns[0]);
   }
   digest.add(nvspan::reader::has_device_ranges(recording) ? 1 : 0);
-  digest.add(nvspan::reader::export_perfetto(recording, selection, "/dev/null", {}));
+  digest.add(nvspan::reader::export_perfetto(recording, selection, {}, "/dev/null", {}));
 }
 
 void read_csv(Digest& digest, const Shared&, nvspan::reader::Columns& columns) {

@@ -320,14 +320,17 @@ py::object flame(const RecordingHandle& handle, const std::vector<py::buffer>& c
   return entry.done();
 }
 
-// `write` is an export of reader/export to one file.
-template <auto write>
-std::uint64_t write_file(const RecordingHandle& handle, const std::string& path,
-                         const py::object& progress) {
+// `hidden`: numbers of the files whose frames are not shown in samples.
+std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& path,
+                             const py::object& progress, const std::vector<std::uint32_t>& hidden) {
+  std::vector<bool> is_hidden(handle.recording->strings().size());
+  for (const std::uint32_t number : hidden) {
+    if (number < is_hidden.size()) is_hidden[number] = true;
+  }
   try {
     released_gil released;
-    return write(*handle.recording, handle.selection, path,
-                 progress_of<double>(progress, released));
+    return reader::export_perfetto(*handle.recording, handle.selection, is_hidden, path,
+                                   progress_of<double>(progress, released));
   } catch (const std::system_error& error) {
     raise_os_error(error, path);
   }
@@ -343,7 +346,7 @@ void bind_reports(py::module_& module) {
       .def("exact", &exact, py::arg("handle"), py::arg("unclosed_end") = py::none())
       .def("timeline", &timeline)
       .def("flame", &flame)
-      .def("write_perfetto", &write_file<reader::export_perfetto>);
+      .def("write_perfetto", &write_perfetto);
 }
 
 }  // namespace nvspan::bindings

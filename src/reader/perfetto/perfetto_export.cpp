@@ -6,6 +6,7 @@
 #include "reader/perfetto/perfetto_fields.hpp"
 #include "reader/perfetto/perfetto_names.hpp"
 #include "reader/perfetto/perfetto_payload.hpp"
+#include "reader/perfetto/perfetto_samples.hpp"
 #include "reader/perfetto/perfetto_stream.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/payloads.hpp"
@@ -55,6 +56,20 @@ class Exporter : public RangeScan<Exporter, true> {
   }
 
   void write();
+  // What was written, for what follows.
+  SampleLanes sample_lanes() const {
+    SampleLanes lanes;
+    lanes.pids = pids_;
+    lanes.threads = threads_with_tracks_;
+    for (const ReadThread& thread : recording_.threads()) {
+      if (thread.name >= 0) {
+        lanes.names[{thread.process, thread.tid}] = recording_.text(thread.name);
+      }
+    }
+    lanes.next_track = next_track_;
+    lanes.next_sequence = next_sequence_;
+    return lanes;
+  }
 
   void begin_thread(std::uint32_t thread);
   std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload& payload) {
@@ -180,6 +195,7 @@ class Exporter : public RangeScan<Exporter, true> {
   std::map<std::uint32_t, std::uint64_t> counter_tracks_;
   std::vector<std::uint64_t> process_tracks_;
   std::vector<std::uint32_t> pids_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> threads_with_tracks_;
   std::uint64_t thread_track_ = 0;
   std::uint64_t loss_track_ = 0;
   std::uint64_t next_track_ = 1;
@@ -284,6 +300,7 @@ std::uint64_t Exporter::thread_track() {
   track.tid = read.tid;
   track.name = recording_.text(read.name);
   write_track(file_, track);
+  threads_with_tracks_[{read.process, read.tid}] = thread_track_;
   return thread_track_;
 }
 
@@ -433,11 +450,13 @@ void Exporter::write_devices(std::uint32_t process) {
 }  // namespace
 
 std::uint64_t export_perfetto(const Recording& recording, const Selection& selection,
-                              const std::string& path,
+                              const std::vector<bool>& hidden, const std::string& path,
                               const std::function<void(double)>& progress) {
   TraceFile file(path);
   Exporter exporter(recording, selection, file, progress);
   exporter.write();
+  SampleLanes lanes = exporter.sample_lanes();
+  write_samples(file, recording, selection, hidden, lanes);
   file.finish();
   return file.written();
 }

@@ -11,8 +11,8 @@ namespace {
 using namespace perfetto;
 
 constexpr std::uint32_t shared_sequence = 1;
-const char* const annotation_names[] = {"payload",  "color",      "started_by",
-                                        "ended_by", "end_reason", "uncertainty_ns"};
+const char* const annotation_names[] = {"payload",    "color",          "started_by", "ended_by",
+                                        "end_reason", "uncertainty_ns", "source"};
 
 ProtoBytes annotation(ArgumentName name) {
   ProtoBytes bytes;

@@ -30,6 +30,7 @@ enum class ArgumentName : std::uint8_t {
   ended_by,
   end_reason,
   uncertainty,
+  source,
 };
 
 void add_annotation(ProtoBytes& event, ArgumentName name, std::string_view text);
