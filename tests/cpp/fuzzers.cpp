@@ -86,11 +86,25 @@ void seal_headers(Bytes& bytes) {
   if (file.open(path)) {
     for (int i = 0; i < 2 && file.sample(sample); ++i) file.names().name(sample.threads.size());
     reader::LiveWatch(file).look();
+    for (const std::vector<bool>& hidden : {std::vector<bool>(), std::vector<bool>(3, true)}) {
+      reader::LiveLines lines;
+      if (!file.find_lines(hidden, lines)) break;
+      for (const reader::LiveLine& line : lines.threads) {
+        file.between(line.since, lines.looked);
+        const reader::SampledCode& code = file.names().code();
+        std::uint32_t at = line.stack;
+        while (at != 0) {
+          file.names().text(code.function(code.frame(at).code));
+          at = code.caller(at);
+        }
+      }
+    }
   }
   std::string problem;
   reader::LiveRequest request;
   request.mode = 0;
   reader::ask(path, request, 0, problem);
+  reader::ask_for_lines(path, 0, 0, problem);
 }
 
 [[maybe_unused]] void follow(Bytes bytes) {

@@ -44,8 +44,11 @@ constexpr std::size_t word_of(std::size_t field) { return live_word + field / re
 constexpr std::size_t blocks_word = word_of(offsetof(record::LiveSection, blocks));
 constexpr std::size_t definitions_word = word_of(offsetof(record::LiveSection, definitions));
 constexpr std::size_t devices_word = word_of(offsetof(record::LiveSection, devices));
+constexpr std::size_t samples_word = word_of(offsetof(record::LiveSection, samples));
+constexpr std::size_t sample_chunks_word = word_of(offsetof(record::LiveSection, sample_chunks));
 
-// Chunks of definitions, of a thread's entries and of blocks, one block of which is in "outer".
+// Chunks of definitions, of a thread's entries and of blocks, one block of which is in "outer", and
+// two of samples of thread 50, which is at line 7 of "outer" in both.
 struct LiveRecording {
   Words words;
   std::vector<std::size_t> chunks;  // the first word of each
@@ -57,6 +60,11 @@ struct LiveRecording {
     bytes.string(0, "outer");
     bytes.define(record::DefinitionType::domain, record::DomainDefinition{0, record::no_string});
     bytes.define(record::DefinitionType::site, record::SiteDefinition{});
+    bytes.define(record::DefinitionType::code, record::CodeDefinition{1, 0, 0, 1});
+    bytes.define(record::DefinitionType::frame, record::FrameDefinition{1, 1, 7, 7, 0, 0, 0});
+    bytes.define(record::DefinitionType::stack, record::StackDefinition{1, 0, 1, 0});
+    bytes.define(record::DefinitionType::sampled_thread,
+                 record::SampledThreadDefinition{1, 50, 2000});
     bytes.start_events(0, 50, 2000);
     bytes.add({record::make_entry(record::EntryKind::push, 0, 10),
                record::make_entry(record::EntryKind::pop, 0, 30),
@@ -71,6 +79,11 @@ struct LiveRecording {
     bytes.add(Words((record::live_blocks_start - sizeof(record::ChunkHeader)) / record::word));
     bytes.add(block);
     bytes.add(Words(block_words));
+    for (const std::uint64_t number : {1u, 2u}) {
+      bytes.start_samples(number * 4096, number);
+      // At once, another thread: 1; stack + 1, running; then a time of 2 units, the same.
+      bytes.add({0x0A'25'02'03});
+    }
     words = bytes.words();
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (words[i] == record::chunk_magic) chunks.push_back(i);
@@ -78,6 +91,9 @@ struct LiveRecording {
     words[live_word] = record::live_magic;
     words[definitions_word] = chunks[0] * record::word;
     words[blocks_word] = chunks[2] * record::word;
+    words[samples_word] = 2;
+    words[sample_chunks_word + 1] = chunks[3] * record::word;
+    words[sample_chunks_word + 2] = chunks[4] * record::word;
   }
 
   record::ChunkHeader& chunk(std::size_t number) {
@@ -104,11 +120,14 @@ void look_at(const std::string& path) {
     for (int i = 0; i < 2 && file.sample(sample); ++i) file.names().name(highest);
     nvspan::reader::LiveWatch watch(file);
     watch.look();
+    nvspan::reader::LiveLines lines;
+    file.find_lines({}, lines);
   }
   std::string problem;
   nvspan::reader::LiveRequest request;
   request.mode = 0;
   nvspan::reader::ask(path, request, 0, problem);
+  nvspan::reader::ask_for_lines(path, 0, 0, problem);
   RecordingTail tail;
   if (tail.open(path)) {
     std::vector<TailRange> closed;
@@ -144,6 +163,9 @@ void an_offset_may_lead_anywhere() {
       blocks_word,
       definitions_word,
       devices_word,
+      samples_word,
+      sample_chunks_word + 1,
+      sample_chunks_word + 2,
       offsetof(record::FileHeader, allocated) / record::word,
       offsetof(record::FileHeader, in_hand) / record::word,
       offsetof(record::FileHeader, estimated_frequency) / record::word};
@@ -161,7 +183,7 @@ void an_offset_may_lead_anywhere() {
 
 void a_chunk_may_lead_anywhere_and_be_of_any_size() {
   const nvspan_test::Folder folder;
-  for (std::size_t number = 0; number < 3; ++number) {
+  for (std::size_t number = 0; number < 5; ++number) {
     LiveRecording whole(record::RecordMode::ring);
     const std::uint64_t own = whole.chunks[number] * record::word;
     std::vector<std::uint64_t> places(std::begin(far_away), std::end(far_away));
@@ -228,6 +250,8 @@ void a_number_is_no_larger_than_its_file() {
   record::SiteDefinition site = {};
   site.id = site.message = (1u << 28) - 1;
   bytes.define(record::DefinitionType::site, site);
+  bytes.define(record::DefinitionType::code, record::CodeDefinition{(1u << 28) - 1, 0, 0, 1});
+  bytes.define(record::DefinitionType::stack, record::StackDefinition{(1u << 28) - 1, 0, 1, 0});
   bytes.string(0, "near");
   bytes.define(record::DefinitionType::site, record::SiteDefinition{});
   Words words = bytes.words();
@@ -237,6 +261,10 @@ void a_number_is_no_larger_than_its_file() {
   RecordingTail tail;
   EXPECT(tail.open(folder.path()));
   EXPECT_EQUAL(std::string(tail.name_of((1u << 28) - 1).text), "<unknown>");
+  LiveFile file;
+  nvspan::reader::LiveLines lines;
+  EXPECT(file.open(folder.path()) && file.find_lines({}, lines));
+  EXPECT(file.names().code().codes() == 0 && file.names().code().stacks() == 0);
   EXPECT_EQUAL(std::string(tail.name_of(0).text), "near");
 }
 
@@ -249,6 +277,14 @@ void the_file_that_is_not_hostile_is_read() {
     EXPECT(file.open(folder.path()) && file.sample(sample));
     EXPECT(sample.threads.size() == 1 && sample.threads[0].open_count == 1);
     EXPECT_EQUAL(std::string(file.names().name(sample.threads[0].open[0]).text), "outer");
+    nvspan::reader::LiveLines lines;
+    EXPECT(file.find_lines({}, lines) && lines.threads.size() == 1);
+    EXPECT(lines.looked == 2 * 4096 + 2 * 1024);
+    const nvspan::reader::LiveLine& line = lines.threads[0];
+    EXPECT(line.tid == 50 && line.stack == 1 && line.shown == 1 && line.at_least);
+    EXPECT(line.since == 4096 && line.state == record::SampleState::running);
+    const nvspan::reader::SampledCode& code = file.names().code();
+    EXPECT(code.frame(line.stack).line == 7 && code.file(code.frame(line.stack).code) == 0);
     RecordingTail tail;
     std::vector<TailRange> closed;
     std::uint64_t open = 0;

@@ -42,6 +42,10 @@ class RecordingBytes {
     start(record::ChunkType::events, thread, tid, base_ticks, number, before);
   }
 
+  void start_samples(std::uint64_t base_ticks, std::uint64_t number) {
+    start(record::ChunkType::samples, 0, 0, base_ticks, number);
+  }
+
   // Into the chunk that was started last.
   template <typename Definition>
   void define(record::DefinitionType type, const Definition& definition,

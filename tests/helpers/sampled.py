@@ -21,6 +21,7 @@ _STRING, _DOMAIN, _SITE, _THREAD = 1, 2, 3, 5
 _CODE, _FRAME, _STACK, _SAMPLED_THREAD = 16, 17, 18, 19
 _PUSH, _POP, _BASE = 1, 2, 6
 _HEADER, _HEADER_FIELDS, _CHUNK = 4096, 1592, 96
+_LIVE, _LIVE_MAGIC, _LIVE_CHUNKS = 3072, 0x3145564C53564EFD, 24
 _NONE, _NO_COLUMN = 0xFFFFFFFF, 0xFFFF
 # What changes while a program runs: not in the checksum of the header's fixed fields.
 _CHANGING = ((0, 8), (16, 24), (96, 152), (160, 184), (1328, 1592))
@@ -141,8 +142,9 @@ class _Body:
 class SampledFile:
     """A recording of ranges and samples."""
 
-    def __init__(self, pid: int = 42, mode: int = 0) -> None:
-        self.pid, self.mode = pid, mode
+    def __init__(self, pid: int = 42, mode: int = 0, *, live: bool = False) -> None:
+        """`live`: with what tells other processes where the newest samples are."""
+        self.pid, self.mode, self.live = pid, mode, live
         self._texts: dict[str, int] = {}
         self._definitions = bytearray()
         self._counts: dict[int, int] = {}
@@ -255,9 +257,20 @@ class SampledFile:
             )  # fmt: skip
             before += chunk.samples
         chunks = bytearray()
+        places = []
         for sequence, body in enumerate(bodies, 1):
-            chunks += _chunk(_HEADER + len(chunks), sequence, body)
-        return self._header(len(bodies), bytes(chunks), last, closed) + chunks
+            places.append(_HEADER + len(chunks))
+            chunks += _chunk(places[-1], sequence, body)
+        header = bytearray(self._header(len(bodies), bytes(chunks), last, closed))
+        if self.live:
+            of = {body.number: at for body, at in zip(bodies, places, strict=True)
+                  if body.kind == _SAMPLES}  # fmt: skip
+            struct.pack_into("<QQQQQ", header, _LIVE, _LIVE_MAGIC, 0, places[0], 0, self.mode)
+            struct.pack_into("<Q", header, _LIVE + 80, max(of, default=0))
+            for number in sorted(of)[-_LIVE_CHUNKS:]:
+                at = _LIVE + 88 + 8 * (number % _LIVE_CHUNKS)
+                struct.pack_into("<Q", header, at, of[number])
+        return bytes(header) + chunks
 
     def write(self, path: Path, closed: bool = True) -> Path:
         """Writes the file."""

@@ -22,6 +22,7 @@ WRITTEN = {
     "stats": (1, 0, 0, 0, 200),
     "threads": (1, 4, 1, 0, 1),
     "lines": (2, 302, 0, 0, 301),
+    "live-lines": (2, 3, 0, 0, 2),
     "sealed-full": (2, 241, 2, 80, 241),
     "sealed-ring": (2, 241, 2, 80, 241),
     "sealed-stats": (2, 0, 0, 0, 241),

@@ -12,6 +12,7 @@ from nvspan._result import Result, Row
 from nvspan._results.jobs import JOB_RESULTS
 from nvspan._results.lines import LINE_RESULTS
 from nvspan._results.loops import LOOP_RESULTS
+from nvspan._results.stacks import STACK_RESULTS
 from nvspan._results.variation import VARIATION_RESULTS
 
 TYPE_CHECKING = False
@@ -405,6 +406,7 @@ RESULTS = (
     *JOB_RESULTS,
     *LINE_RESULTS,
     *LOOP_RESULTS,
+    *STACK_RESULTS,
     *VARIATION_RESULTS,
     CallNode,
     CollectiveRow,

@@ -51,6 +51,7 @@ class LiveHeader(Result):
     rank: int | None  #: its rank in the job; None: not set
     frozen: bool  #: whether the file is a copy in a bundle
     command: list[str]  #: the command line
+    started: int  #: when the recording began, since 1970
 
 
 class LiveThread(Result):
@@ -89,6 +90,7 @@ class LiveSample(Result):
     """A recording that may be being written, at one moment."""
 
     mode: str  #: "full", "ring", "stats" or "armed"
+    sampler: str  #: of lines: "on", "armed": it waits for a request, or "off": there is none
     closed: bool  #: whether the process finished the file
     lost: int  #: events that were lost, but those that a thread's part of the file counts
     threads: list[LiveThread]  #: those that have had an event

@@ -36,9 +36,13 @@ class SampleReader {
 
   // Begins with a chunk.
   void start(const ReadChunk& chunk) {
-    next_ = reinterpret_cast<const std::uint8_t*>(chunk.begin);
-    end_ = reinterpret_cast<const std::uint8_t*>(chunk.end);
-    base_ = chunk.base_ticks;
+    start(reinterpret_cast<const std::uint8_t*>(chunk.begin),
+          reinterpret_cast<const std::uint8_t*>(chunk.end), chunk.base_ticks);
+  }
+  void start(const std::uint8_t* begin, const std::uint8_t* end, std::uint64_t base_ticks) {
+    next_ = begin;
+    end_ = end;
+    base_ = base_ticks;
     now_ = 0;
     thread_ = no_thread;
     ++epoch_;

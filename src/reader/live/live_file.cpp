@@ -115,6 +115,7 @@ bool LiveFile::sample(LiveSample& out) {
   const auto word = [&](std::size_t at) { return part<record::LiveWord>(at).load(acquire); };
   out.closed = (word(offsetof(record::FileHeader, flags)) & record::file_closed) != 0;
   out.mode = live().mode.load(acquire);
+  out.sampler = live().sampler.load(acquire);
   out.obeyed = live().obeyed.load(acquire);
   for (std::size_t i = 0; i < record::loss_reasons; ++i) {
     out.lost += word(offsetof(record::FileHeader, losses) + i * sizeof(record::LossWindow));
@@ -155,17 +156,41 @@ bool LiveFile::sample(LiveSample& out) {
   return true;
 }
 
-std::int64_t LiveFile::age(std::uint64_t ticks) const noexcept {
-  if (ticks == 0 || !is_here_) return -1;
+bool LiveFile::read_names() {
+  if (!check_length()) return false;
+  names_.read(live().definitions.load(acquire), *this);
+  return true;
+}
+
+bool LiveFile::find_lines(const std::vector<bool>& hidden, LiveLines& out) {
+  out = LiveLines{};
+  if (!check_length()) return false;
+  LineFinder finder(live(), *this);
+  names_.read(live().definitions.load(acquire), *this);
+  out = finder.find(names_.code(), hidden);
+  return true;
+}
+
+record::ClockSample LiveFile::now() const noexcept {
+  if (!is_here_ || (header_.flags & record::file_frozen) != 0) {
+    return header_.last_sample == 0 ? header_.first : header_.last[header_.last_sample % 2];
+  }
   record::ClockSample now = {};
   now.monotonic = core::monotonic_ns();
   now.ticks = record::ticks_now(header_);
-  if ((header_.flags & record::file_frozen) != 0) now = header_.last[header_.last_sample % 2];
+  return now;
+}
+
+std::int64_t LiveFile::age(std::uint64_t ticks) const noexcept {
+  return ticks == 0 || !is_here_ ? -1 : between(ticks, now().ticks);
+}
+
+std::int64_t LiveFile::between(std::uint64_t from, std::uint64_t to) const noexcept {
   const double frequency =
-      record::frequency_between(header_.first, now, header_.estimated_frequency);
-  if (now.ticks <= ticks || !(frequency > 0)) return 0;
+      record::frequency_between(header_.first, now(), header_.estimated_frequency);
+  if (to <= from || !(frequency > 0)) return 0;
   constexpr double most = 9e18;
-  const double ns = static_cast<double>(now.ticks - ticks) * 1e9 / frequency;
+  const double ns = static_cast<double>(to - from) * 1e9 / frequency;
   return static_cast<std::int64_t>(std::min(ns, most));
 }
 

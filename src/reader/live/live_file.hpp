@@ -5,6 +5,7 @@
 
 #include "reader/chunks/open_file.hpp"
 #include "reader/live/live_block.hpp"
+#include "reader/live/live_lines.hpp"
 #include "reader/live/live_names.hpp"
 #include "record/file/live_format.hpp"
 
@@ -29,8 +30,9 @@ struct LiveDeviceRange {
 };
 
 struct LiveSample {
-  std::uint64_t mode = 0;  // RecordMode
-  bool closed = false;     // its process ended the recording
+  std::uint64_t mode = 0;     // RecordMode
+  std::uint64_t sampler = 0;  // LiveSampler
+  bool closed = false;        // its process ended the recording
   std::uint64_t obeyed = 0;
   std::uint64_t lost = 0;  // events that no thread's chunks speak of
   std::vector<LiveSnapshot> threads;
@@ -52,6 +54,9 @@ class LiveFile : private ByteSource {
   // False: problem() says why.
   bool open(const std::string& path);
   bool sample(LiveSample& out);
+  bool read_names();
+  // As of LineFinder::find.
+  bool find_lines(const std::vector<bool>& hidden, LiveLines& out);
   bool find_blocks(LiveBlockList& list);
   // Another process may have cut it.
   bool check_length();
@@ -61,8 +66,12 @@ class LiveFile : private ByteSource {
   const LiveNames& names() const noexcept { return names_; }
   // How long ago a moment of its clock was, in ns; -1: it is not known, or of another boot.
   std::int64_t age(std::uint64_t ticks) const noexcept;
+  // From one moment of its clock to a later one, in ns.
+  std::int64_t between(std::uint64_t from, std::uint64_t to) const noexcept;
 
  private:
+  // Of its clock: as it was last known, where that is all.
+  record::ClockSample now() const noexcept;
   bool map_again();
   bool fail(const char* why);
   std::uint64_t size() const noexcept override { return file_.mapped().size(); }

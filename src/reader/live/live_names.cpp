@@ -42,6 +42,16 @@ struct LiveNames::Adding {
   void operator()(const record::CitedString& read, std::string_view) const {
     names.handles_[read.handle] = read.text;
   }
+  void operator()(const record::CodeDefinition& read, std::string_view) const { sampled(read); }
+  void operator()(const record::FrameDefinition& read, std::string_view) const { sampled(read); }
+  void operator()(const record::StackDefinition& read, std::string_view) const { sampled(read); }
+  void operator()(const record::SampledThreadDefinition& read, std::string_view) const {
+    sampled(read);
+  }
+  template <typename Sampled>
+  void sampled(const Sampled& read) const {
+    if (read.id < numbers) names.code_.add(read);
+  }
   template <typename Other>
   void operator()(const Other&, std::string_view) const {}
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "reader/chunks/byte_source.hpp"
+#include "reader/live/sampled_code.hpp"
 #include "record/file/format.hpp"
 
 #include <cstdint>
@@ -27,6 +28,8 @@ class LiveNames {
   // handed out stay.
   void read(std::uint64_t newest, ByteSource& file);
   const record::SiteDefinition* site(std::uint32_t number) const;  // null: not known
+  const SampledCode& code() const noexcept { return code_; }
+  std::string_view text(std::uint32_t id) const;  // of a string; absent: none
 
  private:
   struct Adding;
@@ -35,7 +38,6 @@ class LiveNames {
     std::uint64_t read;  // bytes, its header included
   };
   void read_chunk(Chunk& chunk, ByteSource& file);
-  std::string_view text(std::uint32_t id) const;
 
   std::vector<Chunk> chunks_;
   std::vector<std::string*> texts_;
@@ -43,6 +45,7 @@ class LiveNames {
   std::vector<std::uint32_t> domains_;
   std::vector<record::SiteDefinition> sites_;
   std::unordered_map<std::uint64_t, std::uint32_t> handles_;
+  SampledCode code_;
 };
 
 }  // namespace nvspan::reader

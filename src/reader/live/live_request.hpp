@@ -22,4 +22,11 @@ enum class LiveAnswer : std::uint8_t { obeyed, refused, waiting, failed };
 LiveAnswer ask(const std::string& path, const LiveRequest& request, std::uint64_t wait,
                std::string& problem);
 
+constexpr std::int64_t no_lines = -1;
+// Asks the sampler of its lines for samples every `period` ns; 0: as often as they are cheap;
+// no_lines: for none that others asked for. `refused`: it has no sampler. `waiting`: it does not
+// run now.
+LiveAnswer ask_for_lines(const std::string& path, std::int64_t period, std::uint64_t wait,
+                         std::string& problem);
+
 }  // namespace nvspan::reader

@@ -30,12 +30,16 @@ namespace nvspan::record {
 using LiveWord = std::atomic<std::uint64_t>;
 static_assert(LiveWord::is_always_lock_free && sizeof(LiveWord) == sizeof(std::uint64_t));
 
+// Offsets of so many chunks of samples are kept, the newest ones.
+constexpr std::size_t live_sample_chunks = 24;
+
 constexpr std::uint64_t live_magic = 0x3145564C'53564EFDu;  // FD "NVSLVE1"
 constexpr std::size_t live_offset = 3072;                   // of LiveSection, in the file
 static_assert(sizeof(FileHeader) <= live_offset);
 
 // A request is written by `nvspan attach` and `detach`: its fields, then `asked`, then a 1
-// into LiveBlock::asked of each thread, so that whichever comes to its next event obeys.
+// into LiveBlock::asked of each thread, so that whichever comes to its next event obeys. What is
+// asked of the sampler is `lines_period`, then `lines_asked`; it looks some times a second.
 struct LiveSection {
   LiveWord magic;        // written last
   LiveWord blocks;       // offset of the newest chunk of blocks; each one's `before` has the next
@@ -47,13 +51,19 @@ struct LiveSection {
   LiveWord asked;        // number of the newest request
   LiveWord wanted_mode;  // RecordMode; live_no_mode: as it is
   LiveWord wanted_ring;  // bytes; 0: as it is
-  LiveWord samples;      // offset of the newest chunk of samples; 0: none
-  LiveWord samples_before;  // of the one before it: the newest may not speak of all threads yet
-  LiveWord reserved[32];
+  LiveWord samples;      // number of the newest chunk of samples; 0: there is none
+  LiveWord sample_chunks[live_sample_chunks];  // offset of chunk n at n % live_sample_chunks
+  LiveWord sampler;                            // LiveSampler
+  LiveWord lines_asked;                        // number of the newest request to the sampler
+  LiveWord lines_obeyed;                       // the last that it carried out
+  LiveWord lines_period;  // ns from a sample to the next; 0: by what it costs; live_no_lines: none
+  LiveWord reserved[5];
   LiveWord was_ring;  // the mode was `ring` at some time, also where the header has another
 };
 static_assert(live_offset + sizeof(LiveSection) <= file_header_bytes);
 constexpr std::uint64_t live_no_mode = 0xFFFFFFFF;
+constexpr std::uint64_t live_no_lines = ~std::uint64_t{0};
+enum class LiveSampler : std::uint64_t { none, waiting, sampling };
 
 // A file's first page.
 struct FirstPage {

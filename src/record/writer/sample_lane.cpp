@@ -50,8 +50,9 @@ bool SampleLane::take_chunk(std::size_t bytes) {
   const ChunkKey key{ChunkType::samples, 0, 0, ++number_, samples_};
   chunks_.start(place.chunk, key, place.bytes, place.sequence);
   LiveSection& live = file_.live();
-  live.samples_before.store(live.samples.load(), std::memory_order_release);
-  live.samples.store(file_.segment().offset_of(place.chunk), std::memory_order_release);
+  live.sample_chunks[number_ % live_sample_chunks].store(file_.segment().offset_of(place.chunk),
+                                                         std::memory_order_release);
+  live.samples.store(number_, std::memory_order_release);
   if (chunk_ != nullptr && chunk_ != place.chunk) {
     seal(false);
     if (file_.mode() == RecordMode::ring) chunks_.queue(chunk_);

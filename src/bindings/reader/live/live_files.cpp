@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "bindings/reader/live/live_files.hpp"
+#include "bindings/reader/live/live_stacks.hpp"
+#include "bindings/reader/live/live_texts.hpp"
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/result.hpp"
 
@@ -16,7 +18,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,9 +39,9 @@ const char* mode_name(std::uint64_t mode) {
   return names[std::min<std::uint64_t>(mode, 3)];
 }
 
-py::str str_of(std::string_view text) {
-  return py::reinterpret_steal<py::str>(
-      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+const char* sampler_name(std::uint64_t sampler) {
+  static const char* const names[] = {"off", "armed", "on"};
+  return names[std::min<std::uint64_t>(sampler, 2)];
 }
 
 // use(i) for all files, on several threads where there are many.
@@ -101,6 +102,39 @@ class LiveFiles {
     return all;
   }
 
+  // Of each file the Python stacks of its threads; None: it cannot be read. `is_hidden` says of a
+  // source file whether its frames are passed over for a thread's line.
+  py::list stacks(const py::function& is_hidden) {
+    {
+      const released_gil released;
+      for_each_file(files_.size(), [&](std::size_t i) {
+        File& file = *files_[i];
+        file.has_lines = file.ok && file.file.read_names();
+      });
+    }
+    HiddenFiles hidden(is_hidden);
+    for (const auto& file : files_) {
+      if (file->has_lines) hidden.mark(file->file.names(), file->hidden);
+    }
+    {
+      const released_gil released;
+      for_each_file(files_.size(), [&](std::size_t i) {
+        File& file = *files_[i];
+        file.has_lines = file.has_lines && file.file.find_lines(file.hidden, file.lines);
+      });
+    }
+    Texts texts;
+    py::list all;
+    for (const auto& file : files_) {
+      if (file->has_lines) {
+        all.append(stacks_of(file->file, file->lines, texts));
+      } else {
+        all.append(py::none());
+      }
+    }
+    return all;
+  }
+
   // Looks at all of them each `interval` ns, for `duration` ns, or until `fd` can be read or a
   // signal came. How often it did.
   std::uint64_t watch(std::uint64_t interval, std::uint64_t duration, int fd) {
@@ -149,7 +183,10 @@ class LiveFiles {
     reader::LiveFile file;
     reader::LiveSample sample;
     reader::LiveWatch watch{file};
+    reader::LiveLines lines;
+    std::vector<bool> hidden;  // codes, by number
     bool ok = false;
+    bool has_lines = false;
   };
 
   static bool wait_until(std::uint64_t next, std::uint64_t now, int fd) {
@@ -162,20 +199,6 @@ class LiveFiles {
     if (has_fd) FD_SET(fd, &set);
     return ::pselect(has_fd ? fd + 1 : 0, &set, nullptr, nullptr, &timeout, nullptr) != 0;
   }
-  // Each text becomes one object, however many processes have it.
-  class Texts {
-   public:
-    py::object of(std::string_view text) {
-      if (text.data() == nullptr) return py::none();
-      const auto found = known_.find(std::string(text));
-      if (found != known_.end()) return found->second;
-      return known_.emplace(std::string(text), str_of(text)).first->second;
-    }
-
-   private:
-    std::unordered_map<std::string, py::object> known_;
-  };
-
   static py::tuple range_of(const File& file, std::uint64_t entry, Texts& texts) {
     const reader::LiveNames::Name name = file.file.names().name(entry);
     return py::make_tuple(texts.of(name.domain), texts.of(name.text));
@@ -203,6 +226,7 @@ class LiveFiles {
     fields["rank"] = number_or_none(header.rank);
     fields["frozen"] = (header.flags & record::file_frozen) != 0;
     fields["command"] = command;
+    fields["started"] = header.first.realtime;
     return fields.done();
   }
 
@@ -254,6 +278,7 @@ class LiveFiles {
     }
     NewResult fields("LiveSample");
     fields["mode"] = mode_name(file.sample.mode);
+    fields["sampler"] = sampler_name(file.sample.sampler);
     fields["closed"] = file.sample.closed;
     fields["lost"] = file.sample.lost;
     fields["threads"] = threads;
@@ -263,6 +288,11 @@ class LiveFiles {
 
   std::vector<std::unique_ptr<File>> files_;
 };
+
+const char* answer_name(reader::LiveAnswer answer) {
+  static const char* const names[] = {"obeyed", "refused", "waiting", "failed"};
+  return names[static_cast<std::size_t>(answer)];
+}
 
 // What became of the request, and why it failed.
 std::pair<std::string, std::string> live_ask(const std::string& path, const std::string& mode,
@@ -280,8 +310,19 @@ std::pair<std::string, std::string> live_ask(const std::string& path, const std:
     const released_gil released;
     answer = reader::ask(path, request, wait, problem);
   }
-  static const char* const answers[] = {"obeyed", "refused", "waiting", "failed"};
-  return {answers[static_cast<std::size_t>(answer)], problem};
+  return {answer_name(answer), problem};
+}
+
+// Likewise, of a request to the sampler: `period` in ns; 0: as often as it is cheap; -1: none.
+std::pair<std::string, std::string> live_ask_lines(const std::string& path, std::int64_t period,
+                                                   std::uint64_t wait) {
+  std::string problem;
+  reader::LiveAnswer answer = reader::LiveAnswer::failed;
+  {
+    const released_gil released;
+    answer = reader::ask_for_lines(path, period, wait, problem);
+  }
+  return {answer_name(answer), problem};
 }
 
 }  // namespace
@@ -291,9 +332,10 @@ void bind_live(py::module_& module) {
       py::class_<LiveFiles>(module, "LiveFiles").def(py::init<const std::vector<std::string>&>()))
       .def("headers", &LiveFiles::headers)
       .def("sample", &LiveFiles::sample)
+      .def("stacks", &LiveFiles::stacks)
       .def("watch", &LiveFiles::watch)
       .def("take", &LiveFiles::take);
-  Methods(module).def("live_ask", &live_ask);
+  Methods(module).def("live_ask", &live_ask).def("live_ask_lines", &live_ask_lines);
 }
 
 }  // namespace nvspan::bindings
