@@ -138,7 +138,8 @@ class record(launch._Attachment):
             in each domain.
 
         lines: how many times a second the stacks of Python's threads are sampled; "auto": at
-            first 1,000 times, then as often as a two-hundredth of a processor allows; None: not.
+            first 1,000 times, then as often as a two-hundredth of a processor allows; "armed": once
+            ``nvspan attach --lines`` asks for it; None: not.
 
     Raises:
         ValueError: an unknown mode, `names` that are not more than 0, or a rate that `lines` cannot

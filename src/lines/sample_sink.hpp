@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,9 @@ class SampleSink {
                      const std::vector<record::SampledThreadDefinition>& threads,
                      std::size_t bytes) = 0;
   virtual void close(std::string_view records, std::uint32_t samples) = 0;
+  // Tells whether it `samples`. What is asked of it, once: the ns from a look to the next, 0 for
+  // what it costs, -1 to stop.
+  virtual std::optional<std::int64_t> asked(bool samples) = 0;
 
  protected:
   ~SampleSink() = default;

@@ -26,6 +26,7 @@ using record::SampleNote;
 using record::SampleState;
 
 constexpr std::int64_t second = 1'000'000'000;
+constexpr std::int64_t between_requests = second / 4;
 
 std::int64_t now_ns() noexcept { return static_cast<std::int64_t>(core::monotonic_ns()); }
 
@@ -63,7 +64,9 @@ Sampler::Sampler(const Interpreter& interpreter, SampleSink& sink, std::int64_t 
       list_(copier_, interpreter_.layout),
       walk_(copier_, interpreter_.layout),
       names_(copier_, interpreter_),
-      pace_(period) {}
+      pace_(std::max<std::int64_t>(period, 0)),
+      samples_unasked_(period >= 0),
+      samples_(samples_unasked_) {}
 
 const char* Sampler::prepare(std::uint64_t ident) {
   if (!copier_.open()) return "the system does not let it copy its own memory";
@@ -104,6 +107,11 @@ void Sampler::ask_to_end(Ending how) noexcept {
 }
 
 void Sampler::set_period(std::int64_t period) noexcept {
+  samples_ = samples_unasked_ = period >= 0;
+  change_pace(std::max<std::int64_t>(period, 0));
+}
+
+void Sampler::change_pace(std::int64_t period) noexcept {
   Pace pace(period);
   pace.go_on_from(pace_);
   pace_ = pace;
@@ -165,6 +173,12 @@ void Sampler::sample_until_stopped() {
   bool goes_on = true;
   std::int64_t named_period = 0;
   while (goes_on) {
+    follow_requests();
+    if (!samples_) {
+      due = now_ns();
+      goes_on = wait_until(due + between_requests);
+      continue;
+    }
     const std::int64_t period = pace_.period();
     due += period;
     random ^= random << 13;
@@ -182,11 +196,31 @@ void Sampler::sample_until_stopped() {
     named_period = pace_.period();
     name_sampler_thread(named_period);
   }
+  if (samples_) end_samples(ending_.load() == Ending::stop);
+}
+
+// `of_threads`: their time ends as well.
+void Sampler::end_samples(bool of_threads) {
   counts_said_ = 0;
   taken_.clear();
   ended_.clear();
-  if (ending_.load() == Ending::stop) list_.end_all(ended_);
+  if (of_threads) list_.end_all(ended_);
   write();
+}
+
+void Sampler::follow_requests() {
+  const std::int64_t now = now_ns();
+  if (now - asked_ < between_requests) return;
+  asked_ = now;
+  const std::optional<std::int64_t> period = sink_.asked(samples_);
+  if (!period.has_value()) return;
+  if (*period >= 0) {
+    change_pace(*period);
+    samples_ = true;
+  } else if (samples_ != samples_unasked_) {
+    end_samples(true);
+    samples_ = false;
+  }
 }
 
 void Sampler::look() {

@@ -26,7 +26,7 @@ namespace nvspan::lines {
 // Looks at the Python threads of this process, on a thread of its own between start() and stop().
 class Sampler : public core::Immovable {
  public:
-  // `period` in ns; 0: by what it costs.
+  // `period` in ns; 0: by what it costs; -1: it waits until it is asked to sample.
   Sampler(const Interpreter& interpreter, SampleSink& sink, std::int64_t period);
   ~Sampler() = default;
 
@@ -60,6 +60,9 @@ class Sampler : public core::Immovable {
   bool end(Ending how, std::int64_t longest) noexcept;
   void wait_until_gone() noexcept;
   void sample_until_stopped();
+  void follow_requests();
+  void change_pace(std::int64_t period) noexcept;
+  void end_samples(bool of_threads);
   bool wait_until(std::int64_t when) noexcept;
   void look();
   void look_at(PythonThread& thread);
@@ -94,6 +97,9 @@ class Sampler : public core::Immovable {
   bool new_period_ = true;
   std::int64_t counts_said_ = 0;  // ns of CLOCK_MONOTONIC
   std::int64_t look_began_ = 0;
+  bool samples_unasked_;
+  bool samples_;            // else it waits
+  std::int64_t asked_ = 0;  // when it looked for a request
 
   pthread_t thread_ = {};
   bool running_ = false;

@@ -272,10 +272,10 @@ def test_without_lines_there_are_none(tmp_path):
         (
             "often",
             ValueError,
-            "1 to 10,000 samples a second, auto or off, not 'often'",
+            "1 to 10,000 samples a second, auto, armed or off, not 'often'",
         ),
-        (0, ValueError, "1 to 10,000 samples a second, auto or off, not 0"),
-        (20_000, ValueError, "1 to 10,000 samples a second, auto or off, not 20000"),
+        (0, ValueError, "1 to 10,000 samples a second, auto, armed or off, not 0"),
+        (20_000, ValueError, "1 to 10,000 samples a second, auto, armed or off, not 20000"),
         ([], TypeError, "a number of samples a second, not []"),
     ],
 )
@@ -297,5 +297,5 @@ def test_a_rate_of_the_environment_that_is_none(tmp_path):
     assert (done.returncode, done.stderr) == (
         0,
         "nvspan: lines are not sampled: NVSPAN_RECORD_LINES must be 1 to 10,000 samples a second, "
-        "auto or off, not 'fast'\n",
+        "auto, armed or off, not 'fast'\n",
     )

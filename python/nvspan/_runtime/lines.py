@@ -14,20 +14,23 @@ LINES_VARIABLE = "NVSPAN_RECORD_LINES"
 
 _MODULE_VARIABLE = "NVSPAN_LINES_MODULE"
 _LOWEST, _HIGHEST = 1, 10_000
+_ARMED = -1  # a period: the sampler waits for `nvspan attach --lines`
 
 
 def period_of(rate: float | str) -> int | None:
     """The ns from one sample to the next; 0: as often as a two-hundredth of a processor allows;
-    None: none are taken.
+    -1: none before another process asks for them; None: none.
 
     Raises:
-        ValueError: neither a number of samples a second, nor "auto", nor "off".
+        ValueError: neither a number of samples a second, nor "auto", "armed" or "off".
         TypeError: neither a number nor a str.
     """
     if rate == "off" or rate is False:
         return None
     if rate == "auto" or rate is True:
         return 0
+    if rate == "armed":
+        return _ARMED
     if not isinstance(rate, (int, float, str)):
         raise TypeError(f"lines must be a number of samples a second, not {rate!r}")
     try:
@@ -36,7 +39,8 @@ def period_of(rate: float | str) -> int | None:
         number = 0.0
     if not _LOWEST <= number <= _HIGHEST:
         raise ValueError(
-            f"lines must be {_LOWEST:,} to {_HIGHEST:,} samples a second, auto or off, not {rate!r}"
+            f"lines must be {_LOWEST:,} to {_HIGHEST:,} samples a second, auto, armed or off, "
+            f"not {rate!r}"
         )
     return int(1e9 / number)
 

@@ -38,7 +38,8 @@ def _start():  # type: () -> None
     loader.exec_module(module)
     sys.modules[name] = module
     rate = os.environ.get("NVSPAN_RECORD_LINES", "")
-    problem = module.start(library, 0 if rate in ("", "auto") else int(1e9 / float(rate)))
+    period = {"": 0, "auto": 0, "armed": -1}.get(rate)
+    problem = module.start(library, int(1e9 / float(rate)) if period is None else period)
     if problem not in (None, "nothing is recorded"):  # the recorder has said why
         text = f"nvspan: lines are not sampled: {problem}\n"
         os.write(2, text.encode(errors="replace"))

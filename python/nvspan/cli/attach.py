@@ -6,19 +6,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nvspan._runtime.warnings import plain_text
 from nvspan.cli.common.parser import parser_of
-from nvspan.live.control import send_request
+from nvspan.live.control import Answer, request_lines, send_request
 from nvspan.recorder import mode_config
 
 _ATTACH = """\
 Starts recording in a process whose recorder is armed (NVSPAN_RECORD=armed). Ranges that are open at
-that moment are recorded as if they began then."""
+that moment are recorded as if they began then. With --lines it samples the lines of Python's
+threads, which nvspan where and top then show, also of a process that hangs."""
 _DETACH = """\
-Stops recording in a process. Its recorder stays armed: nvspan where still shows its open ranges,
-and nvspan attach starts recording again."""
+Stops recording in a process, and samples that were asked for. Its recorder stays armed: nvspan
+where still shows its open ranges, and nvspan attach starts recording again."""
 
 
 def _parser(command: str, description: str) -> argparse.ArgumentParser:
@@ -27,11 +28,13 @@ def _parser(command: str, description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _ask(parser: argparse.ArgumentParser, targets: list[str], mode: str, size: int = 0) -> int:
+def _ask(
+    parser: argparse.ArgumentParser, targets: list[str], *asks: Callable[[str], list[Answer]]
+) -> int:
     code = 0
     for target in targets:
         try:
-            answers = send_request(target, mode, size)
+            answers = [answer for ask in asks for answer in ask(target)]
         except (ValueError, OSError) as error:
             print(f"{parser.prog}: {plain_text(str(error))}", file=sys.stderr)
             code = 1
@@ -48,19 +51,41 @@ def attach(argv: Sequence[str]) -> int:
     """Runs ``nvspan attach`` with the arguments `argv`."""
     parser = _parser("attach", _ATTACH)
     parser.add_argument(
-        "--mode", default="full", help="full (the default), or ring=MB: keep the newest megabytes"
+        "--mode", help="full (the default without --lines), or ring=MB: keep the newest megabytes"
+    )
+    parser.add_argument(
+        "--lines",
+        action="store_true",
+        help="sample lines; the process was started with NVSPAN_RECORD_LINES=armed",
     )
     options = parser.parse_args(argv)
+
+    def sample_lines(target: str) -> list[Answer]:
+        return request_lines(target, on=True)
+
+    if options.lines and options.mode is None:
+        return _ask(parser, options.targets, sample_lines)
     try:
-        mode, _, size = mode_config(options.mode).partition(":")
+        mode, _, size = mode_config(options.mode or "full").partition(":")
     except ValueError as error:
         parser.error(str(error))
     if mode not in ("full", "ring"):
         parser.error(f"mode must be full or ring=MB, not {options.mode!r}")
-    return _ask(parser, options.targets, mode, int(size or 0))
+
+    def switch(target: str) -> list[Answer]:
+        return send_request(target, mode, int(size or 0))
+
+    return _ask(parser, options.targets, *([sample_lines] if options.lines else []), switch)
 
 
 def detach(argv: Sequence[str]) -> int:
     """Runs ``nvspan detach`` with the arguments `argv`."""
     parser = _parser("detach", _DETACH)
-    return _ask(parser, parser.parse_args(argv).targets, "armed")
+
+    def stop_lines(target: str) -> list[Answer]:
+        return [answer for answer in request_lines(target, on=False) if answer.kind != "obeyed"]
+
+    def arm(target: str) -> list[Answer]:
+        return send_request(target, "armed")
+
+    return _ask(parser, parser.parse_args(argv).targets, stop_lines, arm)

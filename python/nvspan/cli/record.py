@@ -75,8 +75,8 @@ def _parser() -> Parser:
     parser.option(
         "--lines HZ",
         "sample the lines of Python processes so many times a second; auto: at first 1,000 times, "
-        "then as often as a two-hundredth of a processor allows; off (default: auto; off with "
-        "--profile and in the modes stats and armed)",
+        "then as often as a two-hundredth of a processor allows; armed: once nvspan attach --lines "
+        "asks for it; off (default: auto; off with --profile and in the modes stats and armed)",
     )
     parser.option(
         "--trigger TRIGGER",

@@ -25,6 +25,7 @@ class RecordingSink final : public lines::SampleSink {
              const std::vector<record::SampledThreadDefinition>& threads,
              std::size_t bytes) override;
   void close(std::string_view records, std::uint32_t samples) override;
+  std::optional<std::int64_t> asked(bool samples) override;
   // Of the file that has what it was given last.
   std::uint64_t file() const noexcept { return file_; }
 
@@ -89,6 +90,15 @@ void RecordingSink::close(std::string_view records, std::uint32_t samples) {
   lane_->append(records, samples);
   session().unlock();
   thread_slot().busy = false;
+}
+
+std::optional<std::int64_t> RecordingSink::asked(bool samples) {
+  thread_slot().busy = true;
+  session().lock();
+  const std::optional<std::int64_t> period = session().recorder().take_lines_request(samples);
+  session().unlock();
+  thread_slot().busy = false;
+  return period;
 }
 
 // As Python has it.

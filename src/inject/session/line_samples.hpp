@@ -20,7 +20,8 @@ using FrameTaker = void (*)(void* context, const lines::SeenFrame* frame);
 // Null, or why it cannot sample here. The caller's stack is given to `take`, as the sampler sees
 // it, to be compared with what Python says.
 const char* check_sampler(const lines::Interpreter& interpreter, FrameTaker take, void* context);
-// `period` in ns; 0: by what it costs. Null, or why it cannot.
+// `period` in ns; 0: by what it costs; -1: it waits until another process asks for samples. Null,
+// or why it cannot.
 const char* start_sampler(const lines::Interpreter& interpreter, std::int64_t period);
 // Stops it, so that the process can fork, and lets it go on, here or in the child.
 void pause_sampler() noexcept;

@@ -19,6 +19,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace nvspan::record {
@@ -82,6 +83,9 @@ class Recorder {
   // Carries it out, unless another thread has. True: the mode is now `armed`, and the handles that
   // the program has got need names.
   bool take_request();
+  // What other processes ask of the sampler, which waits or `samples` now. Each request once; the
+  // period is -1 where it is to stop.
+  std::optional<std::int64_t> take_lines_request(bool samples);
   void follow_mode(ThreadWriter& writer);
   // Armed: what a handle of a string or domain stands for.
   void name_handle(std::uint64_t handle, std::string_view text);

@@ -17,6 +17,7 @@ namespace nvspan::record {
 namespace {
 
 constexpr std::uint64_t usual_ring = 64'000'000;
+constexpr std::uint64_t longest_period = 1'000'000'000;  // ns
 
 // Whoever else may write into the file must not be able to ask for anything.
 bool is_owners_alone(const char* path) noexcept {
@@ -63,6 +64,23 @@ bool Recorder::take_request() {
   }
   live.obeyed.store(asked, std::memory_order_release);
   return arms;
+}
+
+std::optional<std::int64_t> Recorder::take_lines_request(bool samples) {
+  if (!is_open() || is_orphan()) return std::nullopt;
+  LiveSection& live = file_.live();
+  const LiveSampler state = samples ? LiveSampler::sampling : LiveSampler::waiting;
+  live.sampler.store(static_cast<std::uint64_t>(state), std::memory_order_release);
+  const std::uint64_t asked = live.lines_asked.load(std::memory_order_acquire);
+  if (asked == live.lines_obeyed.load(std::memory_order_relaxed)) return std::nullopt;
+  if (!is_owners_alone(file_.segment().path())) return std::nullopt;
+  const std::uint64_t period = live.lines_period.load(std::memory_order_relaxed);
+  const bool stops = period == live_no_lines;
+  if (!stops && period > longest_period) return std::nullopt;
+  const LiveSampler wanted = stops ? LiveSampler::waiting : LiveSampler::sampling;
+  live.sampler.store(static_cast<std::uint64_t>(wanted), std::memory_order_release);
+  live.lines_obeyed.store(asked, std::memory_order_release);
+  return stops ? -1 : static_cast<std::int64_t>(period);
 }
 
 void Recorder::follow_mode(ThreadWriter& writer) {
