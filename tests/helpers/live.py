@@ -25,6 +25,10 @@ with nvspan.annotate("step"), nvspan.annotate("{name}", domain="{domain}"):
 """
 
 
+# The line of `nvspan where` about processes whose lines are not sampled.
+NO_LINES = "lines  off; start the program with NVSPAN_RECORD_LINES=armed to see where Python is\n"
+
+
 class Running:
     """A process that says with a line of output when it has got where it is looked at."""
 

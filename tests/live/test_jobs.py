@@ -50,6 +50,7 @@ rank 1 blocks the job: step > model:forward; ranks 0 and 2 wait in torch.distrib
 ranks  state  for  range
 1  sleeping  TIME  step > model:forward
 0,2  sleeping  TIME  step > torch.distributed:all_reduce
+lines  off; start the program with NVSPAN_RECORD_LINES=armed to see where Python is
 next  nvspan attach P1  record what it does from now on"""
     )
 

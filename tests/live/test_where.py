@@ -12,7 +12,7 @@ from contextlib import ExitStack
 import pytest
 
 import nvspan
-from helpers.live import essential, paths, running, wait_until
+from helpers.live import NO_LINES, essential, paths, running, wait_until
 from helpers.traced import needs_library, nvspan_command
 from nvspan.live.judge import Waits
 from nvspan.live.samples import Samples
@@ -56,7 +56,7 @@ def test_a_process_that_hangs_shows_what_it_is_in(tmp_path, program, state, mode
         text = shown("--interval", 0.5, run.pid)
         assert essential(text, {run.pid: "PID"}) == (
             f"process PID on HOST: {state.partition(',')[0]}, {mode.partition('=')[0]}\n"
-            f"  MainThread PID: step > model:forward  [unchanged for TIME, {state}]\n"
+            f"  MainThread PID: step > model:forward  [unchanged for TIME, {state}]\n" + NO_LINES
         )
 
 
@@ -66,7 +66,7 @@ def test_a_stopped_process_shows_what_it_is_in(tmp_path):
         wait_until(lambda: nvspan.where(run.pid, samples=1).processes[0].state == "stopped", "stop")
         assert essential(shown(run.pid), {run.pid: "PID"}) == (
             "process PID on HOST: stopped, armed\n"
-            "  MainThread PID: step > model:forward  [unchanged for TIME, stopped]\n"
+            "  MainThread PID: step > model:forward  [unchanged for TIME, stopped]\n" + NO_LINES
         )
 
 
@@ -207,9 +207,10 @@ def test_json_has_all_of_it(tmp_path):
         found = json.loads(shown("--json", run.file))
     (process,) = found["processes"]
     (thread,) = process["threads"]
-    assert {k: process[k] for k in ("pid", "rank", "mode", "state", "devices", "file")} == {
-        "pid": run.pid, "rank": 4, "mode": "full", "state": "sleeping", "devices": [],
-        "file": str(run.file),
+    keys = ("pid", "rank", "mode", "sampler", "state", "devices", "file")
+    assert {key: process[key] for key in keys} == {
+        "pid": run.pid, "rank": 4, "mode": "full", "sampler": "off", "state": "sleeping",
+        "devices": [], "file": str(run.file),
     }  # fmt: skip
     assert thread.pop("unchanged") > 0
     assert thread.pop("events") >= 2
@@ -217,7 +218,7 @@ def test_json_has_all_of_it(tmp_path):
     assert thread == {
         "tid": run.pid, "name": "MainThread", "depth": 2, "moved": 0,
         "at_least": False, "changing": False, "started": [], "started_beyond": 0, "ended": False,
-        "state": "sleeping",
+        "state": "sleeping", "stack": None,
         "ranges": [{"domain": None, "name": "step"}, {"domain": "model", "name": "forward"}],
     }  # fmt: skip
     assert found["verdict"]["kind"] == "one process"
@@ -295,6 +296,7 @@ def test_a_process_that_ends_while_it_is_looked_at_was_not_killed(tmp_path):
 
         class Ending:  # at the first sample, which still shows it open
             samples = 0
+            stacks = files.stacks
 
             def sample(self):
                 self.samples += 1

@@ -40,6 +40,7 @@ class _Place(NamedTuple):
     thread: str
     state: str
     path: str
+    line: str  # where the thread stands still; else empty
 
 
 class _Row:
@@ -49,15 +50,22 @@ class _Row:
         self.moving = False
         self.at_least = False
         self.times: list[int] = []
+        self.lines: set[str] = set()
 
-    def add(self, process: Process, thread: Thread) -> None:
+    def add(self, process: Process, thread: Thread, took: float) -> None:
         self.processes.append(process)
-        self.moving = self.moving or bool(thread.moved)
-        self.at_least = self.at_least or thread.at_least
+        self.moving = self.moving or thread.is_moving(took)
         if thread.busy is not None:
             self.busy.append(thread.busy)
-        if thread.unchanged is not None:
-            self.times.append(thread.unchanged)
+        at_least, time = thread.at_least, thread.unchanged
+        if thread.stack is not None:
+            self.lines.add(thread.stack.line.cell)
+            # Without a clock of its events, the line says more.
+            if time is None or (at_least and thread.stack.time > time):
+                at_least, time = thread.stack.at_least, thread.stack.time
+        self.at_least = self.at_least or at_least
+        if time is not None:
+            self.times.append(time)
 
     def add_device(self, process: Process, device: OpenDeviceRange) -> None:
         self.processes.append(process)
@@ -71,6 +79,11 @@ class _Row:
         if len(self.times) < len(self.processes):
             return ""
         return f"{'>=' if self.at_least else ''}{age(min(self.times))}"
+
+    @property
+    def line(self) -> str:
+        """The line that all of its threads are at; nothing where they are at several."""
+        return next(iter(self.lines)) if len(self.lines) == 1 else ""
 
 
 def core_share(busy: float) -> str:
@@ -89,8 +102,8 @@ def device_place(device: OpenDeviceRange) -> str:
     return f"GPU {device.device}, stream {device.stream or 0:#x}"
 
 
-def table_lines(processes: Sequence[Process], named: Iterable[Process]) -> list[str]:
-    """The table of processes, those that the verdict has `named` first."""
+def table_lines(processes: Sequence[Process], named: Iterable[Process], took: float) -> list[str]:
+    """The table of processes, sampled in `took` seconds; those that the verdict `named` first."""
     in_job = members(processes)
     ranked = {id(process) for process in in_job} if has_ranks(in_job) else set()
     rows: defaultdict[_Place, _Row] = defaultdict(_Row)
@@ -102,10 +115,15 @@ def table_lines(processes: Sequence[Process], named: Iterable[Process]) -> list[
                 role = MAIN if is_main else role_of(process, thread)
                 # A process that is gone has no threads that do something.
                 state = (None if thread.ended else thread.state) or process.state
-                rows[_Place(is_ranked, role, state, path_text(thread.path))].add(process, thread)
+                line = ""
+                stack = thread.stack
+                if stack is not None and stack.stands(took) and not thread.is_moving(took):
+                    line = stack.line.place
+                place = _Place(is_ranked, role, state, path_text(thread.path), line)
+                rows[place].add(process, thread, took)
         for device in process.devices:
             state, name = DEVICE_STATES[device.state], label((device.domain, device.name))
-            place = _Place(is_ranked, device_place(device), state, name)
+            place = _Place(is_ranked, device_place(device), state, name, "")
             rows[place].add_device(process, device)
     first = {id(process) for process in named}
 
@@ -117,7 +135,7 @@ def table_lines(processes: Sequence[Process], named: Iterable[Process]) -> list[
         return others, bool(thread), not is_first, thread, processes.index(row.processes[0])
 
     found = sorted(rows.items(), key=order)
-    headings = ["ranks" if ranked else "processes", "thread", "state", "for", "range"]
+    headings = ["ranks" if ranked else "processes", "thread", "state", "for", "range", "line"]
     cells = [
         [
             _numbers(row.processes, ranked),
@@ -125,13 +143,18 @@ def table_lines(processes: Sequence[Process], named: Iterable[Process]) -> list[
             place.state + (core_share(median(row.busy)) if row.busy else ""),
             row.time,
             printable(place.path),
+            printable(row.line),
         ]
         for place, row in found[:_MAX_ROWS]
     ]
-    if all(place.thread == MAIN for place in rows):
-        headings.pop(1)
-        for row_cells in cells:
-            row_cells.pop(1)
+    for at, is_needless in (
+        (5, not any(row.line for row in rows.values())),
+        (1, all(place.thread == MAIN for place in rows)),
+    ):
+        if is_needless:
+            headings.pop(at)
+            for row_cells in cells:
+                row_cells.pop(at)
     left = [heading for heading in headings if heading != "for"]
     lines = aligned(headings, cells, left).splitlines()
     if len(found) > _MAX_ROWS:

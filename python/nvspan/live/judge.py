@@ -27,6 +27,9 @@ _COLLECTIVE = re.compile(
     r"|^(c10d|_c10d_functional)::|^(nccl|gloo|mpi|ucc):|^ddp\.gradients$",
     re.IGNORECASE,
 )
+# The module of torch's collectives, and those that the expression above does not know.
+_TORCH_MODULE = "/torch/distributed/distributed_c10d.py"
+_TORCH_CALL = re.compile(r"^_?(broadcast|reduce|scatter|gather|send|recv|monitored_barrier)")
 _MAX_PATHS = 3  # of processes that block a job
 _DEAD = ("killed", "dead")
 _HALTED = (*_DEAD, "stopped", "stopped by a debugger")
@@ -85,18 +88,29 @@ class Waits:
         """The outermost wait that its main thread is in, or has started and entered nothing since.
 
         Where there is none, a library's in another thread: torch runs a backward pass for a GPU in
-        its own.
+        its own. Else a collective of torch's that is in the main thread's Python stack.
         """
         main = process.main
         if main is None:
             return None
         waits = filter(self.is_wait, (*main.ranges, *main.innermost_spans))
         others = (thread for thread in process.threads if thread is not main and not thread.ended)
-        return next(waits, None) or next(filter(None, map(self._library_wait, others)), None)
+        library_waits = filter(None, map(self._library_wait, others))
+        return next(waits, None) or next(library_waits, None) or _called_wait(main)
 
     def _library_wait(self, thread: Thread) -> Range | None:
         ranges = (*thread.ranges, *thread.innermost_spans)
         return next(filter(self._is_listed, ranges), None)
+
+
+def _called_wait(thread: Thread) -> Range | None:
+    for frame in reversed(thread.stack.frames if thread.stack is not None else ()):
+        name = frame.function
+        if (frame.file or "").endswith(_TORCH_MODULE) and (
+            _COLLECTIVE.search(name) or _TORCH_CALL.search(name)
+        ):
+            return "torch.distributed", name
+    return None
 
 
 def _no_verdict(text: str) -> Verdict:
@@ -104,15 +118,26 @@ def _no_verdict(text: str) -> Verdict:
 
 
 def _halted(of: Sequence[Process]) -> str:
-    groups: dict[tuple[int, tuple[Range, ...]], list[Process]] = {}
+    groups: dict[tuple[int, str], list[Process]] = {}
     for process in of:
-        groups.setdefault((_HALTED.index(process.state), process.path), []).append(process)
+        groups.setdefault((_HALTED.index(process.state), _last_place(process)), []).append(process)
     parts = []
-    for (state, path), found in sorted(groups.items(), key=lambda each: (each[0][0], len(each[1]))):
+    for (state, place), found in sorted(
+        groups.items(), key=lambda each: (each[0][0], len(each[1]))
+    ):
         was = _HALTED[state] == "killed"
         verb = ("was" if was else "is") if len(found) == 1 else ("were" if was else "are")
-        parts.append(f"{names(found)} {verb} {_HALTED[state]}, in {path_text(path)}")
+        parts.append(f"{names(found)} {verb} {_HALTED[state]}, {place}")
     return "; ".join(parts)
+
+
+def _last_place(process: Process) -> str:
+    """What a process that does not run is in, or was."""
+    place = f"in {path_text(process.path)}"
+    if process.stack is None:
+        return place
+    line = process.stack.line
+    return f"{place}, last seen at {line.place} {line.call}"
 
 
 def judge(processes: Sequence[Process], waits: Waits, took: float) -> Verdict:
@@ -131,13 +156,13 @@ def judge(processes: Sequence[Process], waits: Waits, took: float) -> Verdict:
     on_gpu = _by_collectives(there, waits)
     if on_gpu is not None:
         return on_gpu
-    moving = [process for process in there if process.moved]
-    still = [process for process in there if not process.moved]
+    moving = [process for process in there if process.is_moving(took)]
+    still = [process for process in there if not process.is_moving(took)]
     if not still:
         return Verdict("moving", [], "nothing is stuck: every process moved between the samples")
     waiting = [process for process in still if waits.outermost_wait(process) is not None]
     if waiting:
-        return _by_waits(there, waiting, waits)
+        return _by_waits(there, waiting, waits, took)
     return _by_minority(there, moving, still)
 
 
@@ -162,7 +187,7 @@ def _by_halted(there: list[Process], halted: list[Process]) -> Verdict:
     return Verdict("halted", halted, _halted(halted))
 
 
-def _by_waits(there: list[Process], waiting: list[Process], waits: Waits) -> Verdict:
+def _by_waits(there: list[Process], waiting: list[Process], waits: Waits, took: float) -> Verdict:
     in_wait = set(map(id, waiting))
     rest = [process for process in there if id(process) not in in_wait]
     kinds = {waits.outermost_wait(process) for process in waiting}
@@ -178,19 +203,30 @@ def _by_waits(there: list[Process], waiting: list[Process], waits: Waits) -> Ver
     verb = "waits" if len(waiting) == 1 else "wait"
     if 2 * len(rest) >= len(there):
         return _no_verdict(f"only {names(waiting)} {verb} in {where}; that is half of them or less")
-    text = f"{names(rest)} {'blocks' if len(rest) == 1 else 'block'} the job: {_places(rest)}"
+    text = f"{names(rest)} {'blocks' if len(rest) == 1 else 'block'} the job: {_places(rest, took)}"
     return Verdict("held back", rest, f"{text}; {names(waiting)} {verb} in {where}")
 
 
-def _places(processes: list[Process]) -> str:
-    """What processes are in, and for how long, the oldest first."""
-    groups: dict[tuple[Range, ...], list[Process]] = {}
+def _places(processes: list[Process], took: float) -> str:
+    """What processes are in, and for how long, the oldest first: the line, where they stand still
+    at one, else the ranges."""
+    groups: dict[tuple[tuple[Range, ...], str], list[Process]] = {}
     for process in sorted(processes, key=lambda process: -(process.unchanged or 0)):
-        groups.setdefault(process.path, []).append(process)
+        stack = process.stack
+        stands = stack is not None and stack.stands(took) and not process.moved
+        line = f"{stack.line.place} {stack.line.call}" if stack is not None and stands else ""
+        groups.setdefault((process.path, line), []).append(process)
     texts = []
-    for path, group in groups.items():
+    for (path, line), group in groups.items():
         who = f"{names(group)} in " if len(groups) > 1 else ""
-        texts.append(f"{who}{path_text(path)}{_duration(group)}")
+        stacks = [process.stack for process in group if process.stack is not None]
+        if line:
+            text = min(stacks, key=lambda stack: stack.time).place_text
+        else:
+            text = f"{path_text(path)}{_duration(group)}"
+            if len(group) == len(stacks) == 1:
+                text += f", now at {stacks[0].line.place} {stacks[0].line.call}"
+        texts.append(who + text)
     if len(texts) > _MAX_PATHS:
         texts[_MAX_PATHS - 1 :] = [f"{len(texts) - _MAX_PATHS + 1:,} other places"]
     return listing(texts) if len(texts) > 1 else texts[0]

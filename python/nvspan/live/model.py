@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 
 from nvspan.recording.listing import listing, runs
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nvspan._results.jobs import OpenDeviceRange
+    from nvspan.live.stacks import Stack
 
 #: The domain and the name of a range; None: the default domain, no name.
 Range = tuple["str | None", "str | None"]
@@ -21,7 +22,7 @@ Range = tuple["str | None", "str | None"]
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Thread:
-    """A thread of a process that has, or had, an NVTX event."""
+    """A thread of a process that has, or had, an NVTX event, or whose lines are sampled."""
 
     tid: int  #: as the system knows it
     name: str  #: as the program has it
@@ -38,6 +39,14 @@ class Thread:
     ended: bool  #: the thread has ended, and left such spans
     state: str | None = None  #: what the system says it does; None: not known
     busy: float | None = None  #: its share of a CPU core between the samples; None: not known
+    stack: Stack | None = None  #: Python's, at the newest sample; None: its lines are not sampled
+
+    def is_moving(self, took: float) -> bool:
+        """Whether it had an event in the last `took` seconds, or, without any event, came to
+        another line."""
+        if self.events or self.stack is None:
+            return bool(self.moved)
+        return self.stack.is_current and not self.stack.stands(took)
 
     @property
     def path(self) -> tuple[Range, ...]:
@@ -60,10 +69,10 @@ class Thread:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        fields = asdict(self)
-        del fields["started_within"]
+        names = [each.name for each in fields(self) if each.name != "started_within"]
         return {
-            **fields,
+            **{name: getattr(self, name) for name in names},
+            "stack": None if self.stack is None else self.stack.as_dict(),
             "ranges": [{"domain": domain, "name": name} for domain, name in self.ranges],
             "started": [
                 {"domain": domain, "name": name, "since": since, "within": within}
@@ -85,6 +94,8 @@ class Process:
     host: str  #: the machine's name
     command: list[str]  #: the program and its arguments
     mode: str  #: "armed", "full", "ring" or "stats"
+    #: Of its lines: "on", "armed": it waits for `nvspan attach --lines`, or "off": it has none.
+    sampler: str
     lost: int  #: events that the file says were lost, and that no thread's part of it counts
     threads: list[Thread]  #: the main one first
     devices: list[OpenDeviceRange]  #: open device ranges, and operations of NCCL's
@@ -112,10 +123,25 @@ class Process:
         """How many events the main thread had between the samples."""
         return 0 if self.main is None else self.main.moved
 
+    def is_moving(self, took: float) -> bool:
+        """Whether the main thread had an event in the last `took` seconds, or, without any event,
+        came to another line."""
+        return self.main is not None and self.main.is_moving(took)
+
+    @property
+    def stack(self) -> Stack | None:
+        """The Python stack of the main thread."""
+        return None if self.main is None else self.main.stack
+
     @property
     def unchanged(self) -> int | None:
         """For how many ns, at least, the main thread has had no event."""
         return None if self.main is None else self.main.unchanged
+
+    def forget_ended(self, thread: Thread) -> None:
+        """Leaves out a sampled thread that the process no longer has, and that has no ranges."""
+        if thread.stack is not None and not thread.events and thread is not self.main:
+            self.threads.remove(thread)
 
     @property
     def heading(self) -> str:
@@ -125,9 +151,10 @@ class Process:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        keys = ("file", "pid", "parent_pid", "rank", "host", "command", "mode", "state", "lost")
+        keys = ("file", "pid", "parent_pid", "rank", "host", "command", "mode", "sampler", "state")
         return {
             **{name: getattr(self, name) for name in keys},
+            "lost": self.lost,
             "devices": [device.as_dict() for device in self.devices],
             "threads": [thread.as_dict() for thread in self.threads],
         }

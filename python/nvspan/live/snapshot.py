@@ -17,9 +17,13 @@ from nvspan.recording.time_text import age, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from nvspan.live.model import Thread
+
+_MAX_TIDS = 4
+_NO_SAMPLER = "lines  off; start the program with NVSPAN_RECORD_LINES=armed to see where Python is"
 
 
 @dataclass(eq=False)
@@ -65,13 +69,26 @@ class Snapshot:
 
     def __str__(self) -> str:
         if len(self.processes) > 1:
-            lines = [self.verdict.text, "", *table_lines(self.processes, self.verdict.processes)]
+            table = table_lines(self.processes, self.verdict.processes, self.interval)
+            lines = [self.verdict.text, "", *table]
         else:
             lines = [line for one in self.processes for line in process_lines(one, self.interval)]
+        lines += self._lines_hint()
         lines += self.problem_lines
         if len(self.processes) > 1 and (following := self.next_command):
             lines.append(f"next  {following}")
         return "\n".join(lines).rstrip()
+
+    def _lines_hint(self) -> list[str]:
+        """How to see lines too, where none of the processes that run shows any."""
+        alive = [p for p in self.processes if p.state not in ("killed", "ended", "frozen")]
+        if not alive or any(thread.stack for p in self.processes for thread in p.threads):
+            return []
+        first = [*self.verdict.processes, *alive]
+        armed = next((p for p in first if p in alive and p.sampler == "armed"), None)
+        if armed is not None:
+            return [f"lines  nvspan attach --lines {armed.pid}    show where Python is"]
+        return [_NO_SAMPLER]
 
     @property
     def next_command(self) -> str:
@@ -106,19 +123,49 @@ def _does(thread: Thread) -> str:
     return "" if thread.state is None else thread.state + core_share(thread.busy or 0)
 
 
-def _thread(thread: Thread, interval: float) -> list[str]:
+def _alike(threads: Sequence[Thread]) -> list[list[Thread]]:
+    """Threads without ranges and names that are at the same lines, as a pool's workers, are one
+    group; each other thread is alone."""
+    groups: dict[object, list[Thread]] = {}
+    for thread in threads:
+        stack = thread.stack
+        key: object = thread.tid
+        if stack is not None and not (thread.name or thread.path or thread.events):
+            key = (thread.state, *((frame.place, frame.call) for frame in stack.shown))
+        groups.setdefault(key, []).append(thread)
+    return [sorted(group, key=_time_at_line) for group in groups.values()]
+
+
+def _time_at_line(thread: Thread) -> int:
+    return 0 if thread.stack is None else thread.stack.time
+
+
+def _thread(group: Sequence[Thread], interval: float) -> list[str]:
+    thread = group[0]
     deeper = thread.depth - len(thread.ranges)
     path = path_text(thread.path) + (f" > {deeper:,} more" if deeper > 0 else "")
-    about = ", ".join(filter(None, (_motion(thread, interval), _does(thread))))
+    at_line = "" if thread.stack is None else thread.stack.about
+    about = ", ".join(filter(None, (_motion(thread, interval), _does(thread), at_line)))
     ended = " (ended)" if thread.ended else ""
     name = f"{thread.name} {thread.tid}" if thread.name else str(thread.tid)
+    if len(group) > 1:
+        name = f"{len(group):,} threads, {', '.join(_tids(group))}"
     lines = [f"  {name}{ended}: {path}" + (f"  [{about}]" if about else "")]
     for of, since in thread.started:
         ago = "" if since is None else f" {age(since)} ago"
         lines.append(f"    started{ago}, not ended: {label(of)}")
     if thread.started_beyond:
         lines.append(f"    {thread.started_beyond:,} more were started and not ended")
+    if thread.stack is not None:
+        lines += [f"    {line}" for line in thread.stack.lines()]
     return lines
+
+
+def _tids(group: Sequence[Thread]) -> list[str]:
+    numbers = [str(tid) for tid in sorted(thread.tid for thread in group)]
+    if len(numbers) > _MAX_TIDS:
+        numbers[_MAX_TIDS - 1 :] = [f"+{len(numbers) - _MAX_TIDS + 1:,}"]
+    return numbers
 
 
 def process_lines(process: Process, interval: float) -> list[str]:
@@ -126,8 +173,8 @@ def process_lines(process: Process, interval: float) -> list[str]:
     lines = [process.heading]
     if process.state in ("killed", "ended", "frozen"):
         lines[0] += "; its last state:"
-    for thread in process.threads:
-        lines += _thread(thread, interval)
+    for group in _alike(process.threads):
+        lines += _thread(group, interval)
     return lines + [f"  {line}" for line in device_lines(process)]
 
 

@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from nvspan.live.model import Thread
     from nvspan.live.top.sampling import Activity, Row, Window
 
 #: What rows can be sorted by.
@@ -82,12 +83,17 @@ def stuck_lines(window: Window, most: int = _MOST_STUCK) -> list[str]:
     found.sort(key=lambda pair: -(pair[1].unchanged or 0))
     lines = [
         f"stuck: {title(each)}, {thread.name or thread.tid} for {age(thread.unchanged or 0)}: "
-        f"{path_text(thread.path)}"
+        f"{path_text(thread.path)}{_at(thread)}"
         for each, thread in found[:most]
     ]
     if len(found) > most:
         lines.append(f"stuck: {len(found) - most:,} more threads")
     return [printable(line) for line in lines]
+
+
+def _at(thread: Thread) -> str:
+    """The line that a thread is at."""
+    return "" if thread.stack is None else f", {thread.stack.line.place} {thread.stack.line.call}"
 
 
 @dataclass
@@ -159,6 +165,12 @@ def render(window: Window, width: int = 0, sort: str = "share", like: str = "") 
     return "\n".join([*lines, *map(printable, window.problem_lines)])
 
 
+def _about(thread: Thread) -> str:
+    at_line = None if thread.stack is None else thread.stack.about
+    said = ", ".join(filter(None, (thread.state, at_line)))
+    return f"  [{said}]" if said else ""
+
+
 def process_lines(window: Window, of: Activity) -> list[str]:
     """What one process is in, and the tree of its threads' ranges."""
     process = of.process
@@ -167,7 +179,7 @@ def process_lines(window: Window, of: Activity) -> list[str]:
     for sampled in of.threads:
         thread = names.get(sampled.tid)
         name = thread.name if thread is not None and thread.name else str(sampled.tid)
-        about = "" if thread is None or thread.state is None else f"  [{thread.state}]"
+        about = "" if thread is None else _about(thread)
         lines += ["", f"{name} {sampled.tid}: {path_text(thread.path) if thread else ''}{about}"]
         for span in sampled.spans:
             rate = _rate(span.begun / window.interval, at_least=span.begun_at_least)
@@ -178,4 +190,8 @@ def process_lines(window: Window, of: Activity) -> list[str]:
             own, inner = (share_cell(n / of.samples) for n in (tally.samples, tally.innermost))
             indent = "  " * (tally.depth + 1)
             lines.append(f"{own:>5} {inner:>5} {rate:>9}/s  {indent}{label(tally.range)}")
+    tallied = {sampled.tid for sampled in of.threads}
+    for thread in process.threads:
+        if thread.stack is not None and thread.tid not in tallied:
+            lines += ["", f"{thread.tid}: no range{_about(thread)}"]
     return [printable(line) for line in lines]
