@@ -66,6 +66,32 @@ EXPECTED = {
         ".end"
     ),
     "a_copy_of_the_given_loader": "backward backward backward .end",
+    "by_hand": (
+        "step:0( next zero forward backward opt ) step:1( next zero forward backward opt ) "
+        "step:2( next zero forward backward opt ) .end"
+    ),
+    "by_hand_again_and_again": (
+        "step:0( next forward backward opt ) step:1( next forward backward opt ) "
+        "step:2( next forward backward opt ) next step:3( next forward backward opt ) .end"
+    ),
+    "by_hand_from_a_generator": (
+        "step:0( next forward backward opt ) step:1( next forward backward opt ) "
+        "step:2( next forward backward opt ) next step:3( next forward backward opt ) .end"
+    ),
+    "by_hand_of_one_batch": (
+        "step:0( next forward backward opt ) step:1( next forward backward opt ) "
+        "step:2( next forward backward opt ) .end"
+    ),
+    "by_hand_with_evaluation_within": (
+        "step:0( next forward next forward backward opt ) step:1( next forward backward opt ) "
+        "forward step:2( next forward backward opt ) .end"
+    ),
+    "by_hand_a_look_before_each_epoch": (
+        "next step:0( next zero forward backward opt ) step:1( next zero forward backward opt ) "
+        "step:2( next zero forward backward opt ) next step:3( next ) "
+        "step:3( next zero forward backward opt ) step:4( next zero forward backward opt ) "
+        "step:5( next zero forward backward opt ) next .end"
+    ),
 }
 STEPS_AHEAD = (
     "step:0( next next zero forward backward opt ) step:1( next zero forward backward opt ) "
@@ -81,8 +107,8 @@ ACCELERATE = {
         "next step:2( forward backward opt ) zero .end"
     ),
     "accelerate_in_a_thread": (
-        "zero forward backward opt step:0( zero forward backward opt ) "
-        "step:1( zero forward backward opt ) .end"
+        "next next next next step:0( zero forward backward opt ) "
+        "step:1( zero forward backward opt ) step:2( zero forward backward opt ) .end"
     ),
 }
 LIGHTNING = {

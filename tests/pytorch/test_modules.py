@@ -28,6 +28,8 @@ EXPECTED = {
     "forward_depth": "+Sequential  -Sequential  +Sequential  +0  -0  +1  -1  -Sequential",
     "forward_include_and_exclude": "+1.1  -1.1  +Sequential  +1.1  -1.1  -Sequential",
     "forward_shared_module": "+Sequential  +0  -0  +1  -1  +0  -0  -Sequential",
+    "forward_of_two_models_of_a_class": "+Sequential  -Sequential  +Sequential#2  -Sequential#2"
+    "  +other  -other  +Sequential  -Sequential",
     "forward_exception": "+0  -0  .after",
     "forward_arguments_and_outputs": "+Odd  -Odd",
     "forward_with_super": "+Derived  -Derived  +Derived  -Derived",
@@ -75,6 +77,34 @@ for _ in range(2):
         "start #2 [lib] '0' category=#2:backward payload=i64:3",
         "end #2 [lib] '0'",
     ]
+
+
+def test_modules_of_two_models_of_a_class_are_apart():
+    """An actor of two layers that is called twice, and a critic that is called once."""
+    recording = record_command([sys.executable, "-c", """
+import torch, nvspan.torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 4)
+    def forward(self, x):
+        return self.layer(x)
+actor, critic = Net(), Net()
+handles = [nvspan.torch.annotate_module(model, backward=True) for model in (actor, critic)]
+x = torch.ones(2, 4)
+for _ in range(5):
+    with nvspan.annotate("step"):
+        actor(actor(critic(x))).sum().backward()
+"""]).recording
+    found = {module.path: module for module in recording.modules().models}
+    assert {path: (module.calls, [child.path for child in module.children])
+            for path, module in found.items()} == {"Net": (10, ["layer"]), "Net#2": (5, ["layer"])}
+    assert all(module.children[0].backward_cpu for module in found.values())
+
+
+def test_a_name_that_is_no_text():
+    with pytest.raises(TypeError, match="name must be text, not 1"):
+        annotate_module(torch.nn.Linear(1, 1), name=1)
 
 
 def test_shapes_are_a_payload():

@@ -176,6 +176,86 @@ def a_copy_of_the_given_loader():
         train(*copy.deepcopy((model, optimizer)), copy.copy(loader))
 
 
+@case
+def by_hand():
+    model, optimizer, loader = parts()
+    with nvspan.torch.auto(model, optimizer):
+        batches = iter(loader)
+        for _ in range(FEW):
+            (x,) = next(batches)
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+
+
+@case
+def by_hand_again_and_again():
+    model, optimizer, loader = parts()
+    with nvspan.torch.auto(model, optimizer):
+        batches, number = iter(loader), 0
+        while number < FEW + 1:
+            try:
+                (x,) = next(batches)
+            except StopIteration:
+                batches = iter(loader)
+                (x,) = next(batches)
+            model(x).sum().backward()
+            optimizer.step()
+            number += 1
+
+
+def endless(loader):
+    while True:
+        yield from loader
+
+
+def learn(model, optimizer, x):
+    model(x).sum().backward()
+    optimizer.step()
+
+
+@case
+def by_hand_from_a_generator():
+    model, optimizer, loader = parts()
+    with nvspan.torch.auto(model, optimizer):
+        batches = endless(loader)
+        for _ in range(FEW + 1):
+            learn(model, optimizer, next(batches)[0])
+
+
+@case
+def by_hand_of_one_batch():
+    model, optimizer, loader = parts()
+    with nvspan.torch.auto(model, optimizer):
+        for _ in range(FEW):
+            (x,) = next(iter(loader))
+            model(x).sum().backward()
+            optimizer.step()
+
+
+@case
+def by_hand_with_evaluation_within():
+    model, optimizer, loader = parts()
+    others = iter(DataLoader(loader.dataset, batch_size=FEW))
+    with nvspan.torch.auto(model, optimizer):
+        batches = iter(loader)
+        for number in range(FEW):
+            if number % 2 == 0:
+                model.eval()
+                model(next(others)[0])
+                model.train()
+            learn(model, optimizer, next(batches)[0])
+
+
+@case
+def by_hand_a_look_before_each_epoch():
+    model, optimizer, loader = parts()
+    with nvspan.torch.auto(model, optimizer):
+        for _ in range(2):
+            next(iter(loader))
+            train(model, optimizer, loader)
+
+
 def accelerated(when):
     from accelerate import Accelerator
 

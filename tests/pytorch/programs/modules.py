@@ -63,6 +63,18 @@ def forward_shared_module():
 
 
 @case
+def forward_of_two_models_of_a_class():
+    actor, critic, other = (nn.Sequential(nn.Linear(4, 4)) for _ in range(3))
+    with annotate_module(actor, depth=0) as first:
+        with annotate_module(critic, depth=0), annotate_module(other, depth=0, name="other"):
+            for model in (actor, critic, other):
+                model(X)
+        first.remove()
+        with annotate_module(critic, depth=0):
+            critic(X)
+
+
+@case
 def forward_exception():
     model = nn.Sequential(nn.Linear(4, 4))
     with annotate_module(model, include="0"), contextlib.suppress(RuntimeError):

@@ -45,6 +45,7 @@ class Loop:
         self._fetched = 0  # the last loader, by its sampler's id
         self._trained = 0  # likewise, that of the last optimizer step
         self._has_trained = False
+        self._is_by_hand = False  # `next` in a loop of the program began the very first step
         self._given: Any = None  # a reference to the given loader's sampler
         self._home = get_ident()
         self._iterator: Any = None  # a reference to that whose fetch began the open step
@@ -106,30 +107,51 @@ class Loop:
         while given is not None and sampler is not None:
             if sampler is given:
                 # A copy of the loader has its sampler too, and may be for a copy of the model.
-                return self._home == get_ident() and training_loops.is_prepared()
+                return training_loops.is_prepared()
             sampler = getattr(sampler, "__dict__", {}).get("batch_sampler")
         return False
 
-    def _is_trained_on(self, sampler: Any) -> bool:
-        """Whether the fetch with this sampler is a training loop's, before its first step."""
-        optimizers = [each() for each in self._optimizers]
-        return self._is_made_of_given(sampler) or training_loops.waits(
-            [each for each in optimizers if each is not None]
-        )
+    def _is_first(self, iterator: Any) -> bool:
+        """Whether a training loop fetches there, before its first optimizer step."""
+        optimizers = [one for each in self._optimizers if (one := each()) is not None]
+        if not self._open:
+            at_home = self._home == get_ident()
+            if at_home and self._is_made_of_given(iterator._index_sampler):
+                return True
+            if training_loops.waits(optimizers):
+                return True
+        elif not self._is_by_hand or self._calls:
+            return False
+        # Of several loaders, such as one of an evaluation, the last before the forward pass.
+        if not training_loops.waits_by_hand(optimizers, iterator):
+            return False
+        self._is_by_hand = True
+        return True
+
+    def _is_fetched_ahead(self, sampler: Any) -> bool:
+        """Whether a thread fetches there what the loop trains on: no step begins with it."""
+        if not self._thread and self._is_made_of_given(sampler):
+            self._trained, self.by_loader = id(sampler), False
+        return not self.by_loader and self._trained == id(sampler)
 
     def fetch_begins(self, iterator: Any) -> bool:
         """Whether the fetch is one of this loop's; begins a step where a batch is expected."""
-        if self._thread and get_ident() != self._thread:
-            return False  # somebody fetches ahead in a thread
         sampler = iterator._index_sampler
+        if self._thread and get_ident() != self._thread:
+            return self._is_fetched_ahead(sampler)
         loader = self._fetched = id(sampler)
-        if not self._has_trained and not self._open and self._is_trained_on(sampler):
-            self._trained, self.by_loader = loader, False
+        if not self._has_trained:
+            if self._is_first(iterator):
+                self._trained, self.by_loader = loader, False
+            elif not self._thread and get_ident() != self._home:
+                return self._is_fetched_ahead(sampler)
         if self.by_loader or (self._trained and loader != self._trained):
             return False
         if loader == self._trained and not self._open and is_expected(iterator):
             self.begin()
-            self._iterator = weakref.ref(iterator, self._iterator_is_gone)
+            # That of next(iter(loader)) is gone with the fetch, and the loop is not left.
+            if not self._is_by_hand or getattr(iterator, "_num_yielded", 0):
+                self._iterator = weakref.ref(iterator, self._iterator_is_gone)
         return True
 
     def fetch_ahead_begins(self, expected: bool) -> None:

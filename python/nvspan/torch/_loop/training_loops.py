@@ -13,6 +13,7 @@ import sys
 from functools import lru_cache
 from inspect import CO_OPTIMIZED
 from operator import attrgetter
+from types import GeneratorType
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -47,9 +48,7 @@ def waits(optimizers: Iterable[Any]) -> bool:
         try:
             if of_framework is not None:
                 return _is_among(of_framework(_variables(frame, {"self"})["self"]), wanted)
-            at = frame.f_lasti
-            while at > 0 and code.co_code[at] == 0:
-                at -= 2  # before a generator that it inlines, 3.12 stands at the cache's last entry
+            at = _instruction(frame)
             if dis.opname[code.co_code[at]] == "FOR_ITER":
                 names, yields = _body(code, at)
                 values = list(_variables(frame, names).values())
@@ -61,6 +60,52 @@ def waits(optimizers: Iterable[Any]) -> bool:
             break  # another version of the framework, or an object that cannot be looked into
         frame = frame.f_back
     return False
+
+
+def waits_by_hand(optimizers: Iterable[Any], iterator: Any) -> bool:
+    """Whether the fetch is a call of ``next`` within a loop that trains.
+
+    That is a loop that calls ``step`` of an optimizer; or one that names an optimizer and keeps the
+    iterator, or a generator that goes over it, from one round to the next.
+    """
+    wanted = {id(each) for each in optimizers}
+    below: FrameType | None = None
+    frame: FrameType | None = sys._getframe(1)
+    for _ in range(_DEPTH):
+        if frame is None:
+            break
+        code = frame.f_code
+        try:
+            if dis.opname[code.co_code[_instruction(frame)]] == "FOR_ITER":
+                if not _body(code, _instruction(frame))[1]:
+                    break
+            else:
+                for names, stepped in _loops_around(code, frame.f_lasti):
+                    values = _variables(frame, names)
+                    found = [*values.values(), *_attributes(list(values.values()), names)]
+                    if not _is_among(found, wanted):
+                        continue
+                    steps = [values[name] for name in stepped if name in values]
+                    if _is_among([*steps, *_attributes(list(values.values()), stepped)], wanted):
+                        return True
+                    return any(each is iterator or _runs(each, below) for each in found)
+        except Exception:
+            break  # an object that cannot be looked into
+        below, frame = frame, frame.f_back
+    return False
+
+
+def _runs(value: Any, frame: FrameType | None) -> bool:
+    """Whether it is the generator of the frame."""
+    return frame is not None and type(value) is GeneratorType and value.gi_frame is frame
+
+
+def _instruction(frame: FrameType) -> int:
+    """The offset of what the frame executes."""
+    at = frame.f_lasti
+    while at > 0 and frame.f_code.co_code[at] == 0:
+        at -= 2  # before a generator that it inlines, 3.12 stands at the cache's last entry
+    return at
 
 
 def is_prepared() -> bool:
@@ -85,10 +130,51 @@ def _body(code: CodeType, start: int) -> tuple[frozenset[str], bool]:
             end = each.argval
         elif start < each.offset < end:
             yields = yields or each.opname == "YIELD_VALUE"
-            if "LOAD_" in each.opname and each.opname != "LOAD_CONST":
-                found = each.argval if isinstance(each.argval, tuple) else (each.argval,)
-                names.update(name for name in found if isinstance(name, str))
+            names.update(_loaded(each))
     return frozenset(names), yields
+
+
+def _loaded(instruction: dis.Instruction) -> tuple[str, ...]:
+    """The names that an instruction loads."""
+    if "LOAD_" not in instruction.opname or instruction.opname == "LOAD_CONST":
+        return ()
+    value = instruction.argval
+    found = value if isinstance(value, tuple) else (value,)
+    return tuple(name for name in found if isinstance(name, str))
+
+
+@lru_cache(maxsize=16)
+def _loops_around(code: CodeType, at: int) -> list[tuple[frozenset[str], frozenset[str]]]:
+    """Of each loop around an instruction, the innermost first: the names that it loads outside of
+    the other loops within it, and those of which it loads ``step``.
+    """
+    instructions = list(dis.get_instructions(code))
+    ends: dict[int, int] = {}  # of each loop, by its begin
+    for each in instructions:
+        is_jump = each.opcode in dis.hasjrel or each.opcode in dis.hasjabs
+        if is_jump and each.argval < each.offset and "NO_INTERRUPT" not in each.opname:
+            ends[each.argval] = max(ends.get(each.argval, 0), each.offset)
+    loops = sorted(ends.items(), key=lambda loop: loop[1] - loop[0])
+    around = [loop for loop in loops if loop[0] <= at <= loop[1]]
+    others = [loop for loop in loops if loop not in around]
+    found = []
+    for begin, end in around:
+        inner = [loop for loop in others if begin <= loop[0] and loop[1] <= end]
+        names: set[str] = set()
+        stepped: set[str] = set()
+        latest: tuple[str, ...] = ()
+        for each in instructions:
+            if not begin <= each.offset <= end:
+                continue
+            if any(first <= each.offset <= last for first, last in inner):
+                continue
+            loaded = _loaded(each)
+            if loaded == ("step",) and latest:
+                stepped.add(latest[-1])
+            names.update(loaded)
+            latest = loaded
+        found.append((frozenset(names), frozenset(stepped)))
+    return found
 
 
 @lru_cache(maxsize=16)

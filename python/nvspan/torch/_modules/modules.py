@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import weakref
 from fnmatch import fnmatchcase
 from types import FunctionType, MethodType
 
@@ -54,6 +55,7 @@ class ModuleAnnotations(Removable):
 def annotate_module(
     model: Any,
     *,
+    name: str | None = None,
     forward: bool = True,
     backward: bool = False,
     device: bool = False,
@@ -67,14 +69,16 @@ def annotate_module(
     """Open a range around each call of the model's modules, under their qualified names.
 
     The model itself is called after its class, its modules as ``named_modules()`` calls them. A
-    call that checkpointing makes during the backward pass has ``(recompute)`` after its name. While
-    nothing listens the model runs the code that it runs without. What ``deepcopy``, ``state_dict``
-    and ``pickle`` make of it has no ranges.
+    second model of that class is called ``Net#2``, and so on, while the first one has ranges:
+    ``nvspan modules`` tells them apart. A call that checkpointing makes during the backward pass
+    has ``(recompute)`` after its name. While nothing listens the model runs the code that it runs
+    without. What ``deepcopy``, ``state_dict`` and ``pickle`` make of it has no ranges.
 
     Args:
         model: A ``torch.nn.Module``. If it, or one of its modules, is compiled already, that one
             gets a range around the compiled code and a :class:`NvspanWarning` says so: ranges
             within compiled code are dropped.
+        name: What the model itself is called, instead of its class.
         forward: Ranges of the forward pass, with category ``forward``; where the name ends in a
             number, with the module's class: ``forward Linear``.
         backward: Ranges of the backward pass, with category ``backward`` and the same number as
@@ -94,7 +98,7 @@ def annotate_module(
         A handle with ``remove()``.
 
     Raises:
-        TypeError: The model is no module.
+        TypeError: The model is no module, or its name no text.
         ValueError: A module of it is annotated already.
 
     Not to be called while another thread runs the model.
@@ -108,26 +112,45 @@ def annotate_module(
 
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"annotate_module takes a torch.nn.Module, not {model!r}")
+    if not isinstance(name, (str, type(None))):
+        raise TypeError(f"name must be text, not {name!r}")
     chosen = list(_chosen_modules(model, depth, _matcher(include), _matcher(exclude)))
-    for name, module in chosen:
+    for path, module in chosen:
         if attributes.has(module, _Options.kind):
             raise ValueError(
-                f"module {name!r} is already annotated: call remove() on that handle first"
+                f"module {path!r} is already annotated: call remove() on that handle first"
             )
     handle = ModuleAnnotations()
     try:
-        for name, module in chosen:
+        for path, module in chosen:
+            shown = path
+            if module is model:
+                shown = name or _unused_name(path)
+                _models[shown] = model
+                handle._undo.append(functools.partial(_models.pop, shown, None))
             category = "forward"
-            if name.rpartition(".")[2].isdecimal():  # `nvspan modules` shows the class behind it
+            if shown.rpartition(".")[2].isdecimal():  # `nvspan modules` shows the class behind it
                 category += f" {_class_name(module)}"
             options = _Options(
-                torch, name, category, domain, level, forward, backward, device, shapes
+                torch, shown, category, domain, level, forward, backward, device, shapes
             )
             install(module, options, handle._undo)
     except BaseException:
         handle.remove()
         raise
     return handle
+
+
+_models: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  # with ranges
+
+
+def _unused_name(name: str) -> str:
+    """That, or with a number after it, as no other model is called that has ranges."""
+    found, number = name, 1
+    while found in _models:
+        number += 1
+        found = f"{name}#{number}"
+    return found
 
 
 class _Options:
