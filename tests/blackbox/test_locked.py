@@ -57,6 +57,27 @@ def test_a_bundle_is_tried_again_until_the_lock_is_gone(tmp_path):
         assert errors.read_text() == f"nvspan: {said}; the bundle is tried again\n"
 
 
+def test_reasons_beyond_those_that_wait_are_counted(tmp_path):
+    errors = tmp_path / "errors"
+    (folder := tmp_path / "run").mkdir()
+    command = [sys.executable, "-c", CODE, str(errors)]
+    words = [f"reason {number}" for number in range(20)]
+    with running(folder, command, "ring=1") as run:
+        with locked(folder) as said:
+            for word in words:
+                run.process.stdin.write(f"{word}\n")
+                run.process.stdin.flush()
+                assert run.process.stdout.readline() == "False\n"
+        bundle = bundle_of(folder, "asked")
+        wait_until(lambda: len(reasons(bundle)) == 17, "no line of those that were left out")
+        lost = "4 reasons not kept: no bundle could be written, and 16 waited already"
+        assert [(reason["kind"], reason["why"]) for reason in reasons(bundle)] == [
+            *(("asked", word) for word in words[:16]), ("left out", lost),
+        ]  # fmt: skip
+        assert bundles(folder) == [bundle]
+        assert errors.read_text() == f"nvspan: {said}; the bundle is tried again\nnvspan: {lost}\n"
+
+
 @pytest.mark.parametrize("end", ["by itself", "by a signal"])
 def test_a_program_ends_while_the_lock_is_held(tmp_path, end):
     errors = tmp_path / "errors"
@@ -72,4 +93,6 @@ def test_a_program_ends_while_the_lock_is_held(tmp_path, end):
             run.process.stdin.close()
             assert run.process.wait(30) == 0
         assert sorted(os.listdir(folder)) == ["nvspan.trigger", "run-x.nvspan"]
-        assert errors.read_text() == f"nvspan: {said}; the bundle is tried again\n"
+        # The signal's former disposition ends the process as its reason is still tried.
+        lost = "" if end == "by a signal" else "nvspan: the watching ends: 1 reason in no bundle\n"
+        assert errors.read_text() == f"nvspan: {said}; the bundle is tried again\n{lost}"

@@ -33,6 +33,10 @@ constexpr std::uint64_t seldom = 2'000'000'000;
 constexpr std::size_t most_problems = 100;
 constexpr std::size_t most_waiting = 16;
 
+std::string reasons(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " reason" : " reasons");
+}
+
 }  // namespace
 
 Watcher::Watcher(WatchOptions options) : options_(std::move(options)), owner_(::getpid()) {
@@ -237,7 +241,11 @@ bool Watcher::carry_out(const BundleEvent& event) {
   const bool known = std::any_of(waiting_.begin(), waiting_.end(), [&](const BundleEvent& other) {
     return !event.asked && other.kind == event.kind;
   });
-  if (!known && waiting_.size() < most_waiting) waiting_.push_back(event);
+  if (!known && waiting_.size() < most_waiting) {
+    waiting_.push_back(event);
+  } else if (!known) {
+    ++left_out_;
+  }
   return !hindered_ && try_waiting();
 }
 
@@ -255,9 +263,17 @@ bool Watcher::try_waiting() {
       note_problem(again ? problem.text + "; the bundle is tried again" : problem.text);
     }
     hindered_ = again;
-    if (!again) continue;
-    waiting_.insert(waiting_.begin(), std::move(event));
-    return false;
+    if (again) {
+      waiting_.insert(waiting_.begin(), std::move(event));
+      return false;
+    }
+    if (waiting_.empty() && left_out_ > 0) {  // noted in the bundle of those that waited
+      const std::string text = reasons(std::exchange(left_out_, 0)) +
+                               " not kept: no bundle could be written, and " +
+                               std::to_string(most_waiting) + " waited already";
+      note_problem(text);
+      waiting_.push_back(BundleEvent{"left out", text, options_.pid, own_rank(), true});
+    }
   }
   return written;
 }
@@ -308,6 +324,9 @@ void Watcher::run() {
     }
     if (last) break;
     bell_.wait(pause_);
+  }
+  if (const std::size_t lost = waiting_.size() + left_out_; lost > 0) {
+    note_problem("the watching ends: " + reasons(lost) + " in no bundle");
   }
   const std::lock_guard<std::mutex> held(mutex_);
   done_ = true;

@@ -76,6 +76,7 @@ class Watcher : public core::Immovable {
   std::vector<std::string> known_;    // files that are watched, or are not worth it
   std::string joined_;                // the bundle that this has written to last
   std::vector<BundleEvent> waiting_;  // for what hinders the first of them to pass
+  std::size_t left_out_ = 0;          // that came while too many waited
   bool hindered_ = false;             // which was said
   std::uint64_t version_ = 0;         // of the folder
   std::uint64_t changed_at_ = 0;
