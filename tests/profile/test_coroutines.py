@@ -13,6 +13,7 @@ import pytest
 import nvspan
 from helpers.packages import needs
 from helpers.recorded import record_command
+from helpers.reported import nvspan_done
 from helpers.traced import needs_library, run_traced
 from nvspan import _reader
 from nvspan.answers.findings import analyze
@@ -254,6 +255,31 @@ def test_a_filter_counts_what_it_takes(tmp_path):
         "f": (0, 3, 6, 30 + 19 + 20, 0, 0),
         "plain": (1, None, 1, None, 1, 1),
     }
+
+
+def test_figures_of_many_files_add_up(tmp_path):
+    paths = [tmp_path / f"{number}.nvspan" for number in range(2)]
+    for path in paths:
+        written(path, TWO_TASKS)
+    job = nvspan.read_many(paths)
+    awaited = 2 * (40 - 10 + 60 - 41 + 50 - 30)
+    rows = [(row.name, row.calls, row.resumptions, row.awaited) for row in job.stats().rows]
+    assert rows == [("f", 4, 6, 1000 * awaited), ("plain", 2, None, None)]
+    done = nvspan_done("stats", *paths)
+    assert done.stdout.splitlines()[1].split()[:4] == ["4", "6", "138", "us"]
+
+
+@needs_library
+def test_many_files_of_which_one_does_not_know_what_was_awaited(tmp_path):
+    code = "with P: asyncio.run(sleeper(5))\n"
+    command = [sys.executable, "-c", HEADER + code]
+    made = record_command(command, mode="stats", folder=tmp_path)
+    full = tmp_path / "full.nvspan"
+    assert figures(written(full, [(0, 0, 10, "sleeper", C, 1), (0, 20, 30, "sleeper", R, 1)])) == {
+        "sleeper": (1, 1, 20, 10, 20, 20)
+    }
+    (row,) = nvspan.read_many([*made.files, full]).stats().rows
+    assert (row.name, row.calls, row.resumptions, row.awaited) == ("sleeper", 2, 6, None)
 
 
 def test_the_table_and_the_tree(tmp_path):

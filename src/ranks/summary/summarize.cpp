@@ -71,6 +71,11 @@ class Summarizer {
     figures.covered = row.kind == reader::RangeKind::push_pop ? figures.total
                       : row.has_cells                         ? not_known
                                                               : Wide{row.covered};
+    if (row.is_resumable) {
+      figures.resumable = 1;
+      figures.resumptions = row.resumptions;
+      figures.awaited = row.has_cells ? not_known : Wide{row.awaited};
+    }
     figures.self = wide_of(row.self);
     figures.squares = static_cast<Wide>(row.squares);
     figures.overhead = wide_of(row.overhead() * 1000);

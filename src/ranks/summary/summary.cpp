@@ -66,6 +66,9 @@ void RangeFigures::merge(const RangeFigures& other) {
   nested += other.nested;
   bytes += other.bytes;
   covered += other.covered;
+  resumable += other.resumable;
+  resumptions += other.resumptions;
+  awaited += other.awaited;
   shortest = std::min(shortest, other.shortest);
   longest = std::max(longest, other.longest);
   first = std::min(first, other.first);

@@ -105,6 +105,10 @@ struct RangeFigures {
   Wide nested = 0;    // ns of the sum that lie within ranges of the same row
   Wide bytes = 0;     // of collectives
   Wide covered = 0;   // ns in which one was open; negative: not known
+  // As in reader::AggregateRow, of a profile's generators and coroutines.
+  std::uint64_t resumable = 0;  // processes of which it is one
+  std::uint64_t resumptions = 0;
+  Wide awaited = 0;  // negative: not known
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
   std::int64_t longest = 0;
   std::int64_t first = std::numeric_limits<std::int64_t>::max();

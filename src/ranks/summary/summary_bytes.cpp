@@ -14,16 +14,17 @@
 namespace nvspan::ranks {
 namespace {
 
-constexpr char magic[] = "NVSPSUM4";
+constexpr char magic[] = "NVSPSUM5";
 constexpr std::size_t magic_bytes = sizeof magic - 1;
 constexpr std::size_t head_bytes = magic_bytes + sizeof(std::uint32_t);
 
 void pack(Packer& to, const RangeFigures& row) {
-  for (const std::uint64_t value : {row.calls, row.unclosed, row.threads, row.devices}) {
+  for (const std::uint64_t value :
+       {row.calls, row.unclosed, row.threads, row.devices, row.resumable, row.resumptions}) {
     to.count(value);
   }
   for (const Wide value : {row.total, row.open_time, row.sum, row.self, row.squares, row.overhead,
-                           row.nested, row.bytes, row.covered}) {
+                           row.nested, row.bytes, row.covered, row.awaited}) {
     to.wide(value);
   }
   for (const std::int64_t value : {row.shortest, row.longest, row.first, row.last}) {
@@ -33,11 +34,12 @@ void pack(Packer& to, const RangeFigures& row) {
 }
 
 void unpack(Unpacker& from, RangeFigures& row) {
-  for (std::uint64_t* value : {&row.calls, &row.unclosed, &row.threads, &row.devices}) {
+  for (std::uint64_t* value :
+       {&row.calls, &row.unclosed, &row.threads, &row.devices, &row.resumable, &row.resumptions}) {
     *value = from.count();
   }
   for (Wide* value : {&row.total, &row.open_time, &row.sum, &row.self, &row.squares, &row.overhead,
-                      &row.nested, &row.bytes, &row.covered}) {
+                      &row.nested, &row.bytes, &row.covered, &row.awaited}) {
     *value = from.wide();
   }
   for (std::int64_t* value : {&row.shortest, &row.longest, &row.first, &row.last}) {

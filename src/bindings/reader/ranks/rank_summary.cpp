@@ -68,6 +68,10 @@ NewResult row_of(const Summary& summary, const Summary::Rows::value_type& row,
   entry["calls"] = figures.calls;
   entry["unclosed"] = figures.unclosed;
   entry["open_time"] = static_cast<double>(figures.open_time);
+  if (figures.resumable != 0) {
+    entry["resumptions"] = figures.resumptions;
+    if (figures.awaited >= 0) entry["awaited"] = static_cast<double>(figures.awaited);
+  }
   entry["total"] = static_cast<double>(figures.total);
   const bool is_range = key.kind < ranks::kind_of_marks;
   if (is_range && figures.covered >= 0) entry["covered"] = static_cast<double>(figures.covered);
