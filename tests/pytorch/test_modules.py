@@ -81,7 +81,11 @@ for _ in range(2):
 
 def test_modules_of_two_models_of_a_class_are_apart():
     """An actor of two layers that is called twice, and a critic that is called once."""
-    recording = record_command([sys.executable, "-c", """
+    recording = record_command(
+        [
+            sys.executable,
+            "-c",
+            """
 import torch, nvspan.torch
 class Net(torch.nn.Module):
     def __init__(self):
@@ -95,10 +99,14 @@ x = torch.ones(2, 4)
 for _ in range(5):
     with nvspan.annotate("step"):
         actor(actor(critic(x))).sum().backward()
-"""]).recording
+""",
+        ]
+    ).recording
     found = {module.path: module for module in recording.modules().models}
-    assert {path: (module.calls, [child.path for child in module.children])
-            for path, module in found.items()} == {"Net": (10, ["layer"]), "Net#2": (5, ["layer"])}
+    assert {
+        path: (module.calls, [child.path for child in module.children])
+        for path, module in found.items()
+    } == {"Net": (10, ["layer"]), "Net#2": (5, ["layer"])}
     assert all(module.children[0].backward_cpu for module in found.values())
 
 
@@ -262,5 +270,6 @@ def test_the_tree_goes_by_calls_and_numbers_carry_their_class():
         (0, "Net", None, 1), (1, "encoder", None, 1), (2, "encoder.0", "Linear", 1),
         (2, "encoder.1", "ReLU", 1), (1, "blocks", None, 0), (2, "blocks.0", "Tanh", 2),
         (2, "blocks.1", "Tanh", 2), (1, "decoder", None, 1), (2, "encoder.0", "Linear", 1),
-        (0, "Sequential", None, 2), (1, "0", None, 2), (0, "1", "ReLU", 1),
+        (0, "Sequential", None, 1), (1, "0", None, 1), (0, "Sequential#2", None, 1),
+        (1, "0", None, 1), (0, "1", "ReLU", 1),
     ]  # fmt: skip
