@@ -79,13 +79,7 @@ for _ in range(2):
     ]
 
 
-def test_modules_of_two_models_of_a_class_are_apart():
-    """An actor of two layers that is called twice, and a critic that is called once."""
-    recording = record_command(
-        [
-            sys.executable,
-            "-c",
-            """
+ACTOR_AND_CRITIC = """
 import torch, nvspan.torch
 class Net(torch.nn.Module):
     def __init__(self):
@@ -99,14 +93,18 @@ x = torch.ones(2, 4)
 for _ in range(5):
     with nvspan.annotate("step"):
         actor(actor(critic(x))).sum().backward()
-""",
-        ]
-    ).recording
-    found = {module.path: module for module in recording.modules().models}
+"""
+
+
+def test_modules_of_two_models_of_a_class_are_apart():
+    """An actor that is called twice in each step, and a critic that is called once."""
+    recording = record_command([sys.executable, "-c", ACTOR_AND_CRITIC]).recording
+    modules = recording.modules()
+    found = {module.path: module for module in modules.models}
     assert {
-        path: (module.calls, [child.path for child in module.children])
+        path: (module.calls / modules.steps, [child.path for child in module.children])
         for path, module in found.items()
-    } == {"Net": (10, ["layer"]), "Net#2": (5, ["layer"])}
+    } == {"Net": (2, ["layer"]), "Net#2": (1, ["layer"])}
     assert all(module.children[0].backward_cpu for module in found.values())
 
 
