@@ -211,6 +211,43 @@ def test_a_loader_between_steps(tmp_path):
     )
 
 
+def test_a_thread_loads_what_the_steps_wait_for(tmp_path):
+    program = Program()
+    lane, loader = program.lane(), program.lane("loader")
+    for factor in even():
+        loader.add("dataloader.next", 3990 * factor)
+        loader.pause(10 + 1000 * factor)
+        lane.pause(10 + 3990 * factor)
+        train(lane, factor)
+    (finding,) = analyze(program.read(tmp_path / "run.nvspan")).findings
+    assert (finding.kind, finding.text, finding.evidence, finding.next) == (
+        "between",
+        "78% of the run is between steps (4.00 ms each time): data-bound",
+        ["outside any range 78%",
+         "meanwhile thread 'loader' runs 'dataloader.next' (100% of the time)",
+         "the next step begins when 'dataloader.next' ends"],
+        "DataLoader(..., num_workers=4, pin_memory=True)",
+    )  # fmt: skip
+
+
+def test_a_thread_that_runs_beside_the_steps_is_not_waited_for(tmp_path):
+    program = Program()
+    lane, beside = program.lane(), program.lane("beside")
+    for factor in even():
+        lane.pause(4000 * factor)
+        train(lane, factor)
+    while beside.now < lane.now:
+        beside.add("next_batch", 700)
+        beside.pause(37)
+    (finding,) = analyze(program.read(tmp_path / "run.nvspan")).findings
+    assert (finding.kind, finding.text, finding.evidence, finding.next) == (
+        "between",
+        "78% of the run is between steps (4.00 ms each time)",
+        ["outside any range 78%"],
+        "put ranges around what runs between steps",
+    )
+
+
 def test_stages_of_the_run(tmp_path):
     program = Program()
     lane = program.lane()
@@ -310,34 +347,6 @@ def test_a_part_of_requests_that_overlap_includes_the_time_of_others(tmp_path):
             "requests overlap: it includes the time in which another request runs",
         )
     ]
-
-
-def test_a_range_that_holds_the_event_loop(tmp_path):
-    """Of four requests one renders for 20 ms in every second round; their queries take 4 ms."""
-    program = Program()
-    lane = program.lane("event loop")
-    for number in range(40):
-        at, hold = 40_000 * number, 20_000 if number % 2 else 20
-        for client in range(4):
-            render = at + 4000 + (hold + 30 * client if client else 0)
-            end = render + (20 if client else hold)
-            lane.span(at + 10 * client, end + 2, "request")
-            lane.span(at + 10 * client + 1, render, "query")
-            lane.span(render + 1, end, "render")
-    blocking, slow = found(tmp_path, program)
-    assert slow == (
-        "slow",
-        "80 of 160 requests take 24.0 ms, the others 4.07 ms",
-        "'query' makes the difference: 19.0 ms, 4.04 ms in the others",
-        "it waits for the event loop, which 'render' holds",
-    )
-    assert blocking == (
-        "blocking",
-        "'render' holds the event loop 25% of the time, and 3.0 other requests wait for it",
-        "20 calls, the longest 20.0 ms; nothing else of thread 'event loop' begins or ends "
-        "meanwhile",
-        "'query' takes 24.0 ms where another request holds the loop, 4.04 ms elsewhere",
-    )
 
 
 def test_requests_wait_for_what_others_do_with_a_lock(tmp_path):

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import math
+from array import array
 from random import Random
 
 import pytest
 
 import nvspan
 from helpers.written_loops import MS, write_loop
+from nvspan import _reader
 from nvspan.recording import statistics
 
 
@@ -28,6 +30,22 @@ def test_percentiles_of_counts_are_those_of_the_values():
     for share in (0, 0.01, 0.5, 0.9, 0.99, 1):
         found = statistics.percentile_of_counts(counts, share)
         assert found == statistics.percentile(values, share)
+
+
+def test_percentiles_of_the_engine_are_the_same():
+    random = Random(2)
+    values = array("q", [random.randrange(10**12) for _ in range(333)])
+    shares = [0.0, 0.01, 0.05, 0.5, 0.9, 0.99, 1.0]
+    expected = [statistics.percentile(values, share) for share in shares]
+    assert _reader.percentiles(values, shares) == expected
+    rest = sorted(values)[:200]
+    left_out = [place for place, value in enumerate(values) if value > rest[-1]]
+    expected = [statistics.percentile(rest, share) for share in shares]
+    assert _reader.percentiles(values, shares, left_out) == expected
+    assert _reader.percentiles(array("q"), shares) == []
+    for wrong in ((values, [1.5]), (values, [float("nan")]), (values, [0.5], [333])):
+        with pytest.raises((ValueError, IndexError)):
+            _reader.percentiles(*wrong)
 
 
 def test_students_t():

@@ -117,6 +117,14 @@ class LoopGapPart(Result):
     series: Buffer | None  #: their time in each pause, likewise
 
 
+class LoopMeanwhile(Result):
+    """What another thread did while one waited."""
+
+    name: str  #: of the group
+    share: float  #: the part of the wait in which it was in such a range, and in none within it
+    ends_it: bool  #: whether waits end as such a range does
+
+
 class LoopGaps(Result):
     """The time between the steps of a thread, and before and after them."""
 
@@ -129,14 +137,8 @@ class LoopGaps(Result):
     parts: list[LoopGapPart]  #: the outermost ranges in pauses, the largest total first
     before: list[LoopGapPart]  #: those before the first step
     after: list[LoopGapPart]  #: those after the last
-
-
-class LoopMeanwhile(Result):
-    """What another thread did while one waited."""
-
-    name: str  #: of the group
-    share: float  #: the part of the wait in which it was in such a range, and in none within it
-    ends_it: bool  #: whether waits end as such a range does
+    other: int | None  #: the thread that is most likely waited for between steps; None: none
+    meanwhile: list[LoopMeanwhile]  #: what it does then, the largest share first
 
 
 class LoopWait(Result):

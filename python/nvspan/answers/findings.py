@@ -26,12 +26,7 @@ from nvspan.answers.imports import import_findings
 from nvspan.answers.parts import Parts
 from nvspan.answers.ranks import rank_findings
 from nvspan.answers.recorder import costly_tiny, loss_findings, tiny_findings
-from nvspan.answers.requests import (
-    blocking_findings,
-    cause_lines,
-    large_holds,
-    slow_findings,
-)
+from nvspan.answers.requests import blocking_findings, cause_lines, slow_findings
 from nvspan.answers.stages import stage_findings
 from nvspan.answers.waits import large_waits, wait_findings
 from nvspan.answers.words import files_text, quoted
@@ -193,8 +188,7 @@ class Analysis:
             across, waiting = rank_findings(self.recording, self.steps)
             yield from across
             blamed = waiting.phase if waiting is not None else None
-        first, last = min(memoryview(loop.steps.start)), max(memoryview(loop.steps.end))
-        waits, explained = self._find_waits(loop, last - first)
+        waits, explained = self._find_waits(loop, loop.steps_extent)
         yield from waits
         largest = list(dominant_findings(parts, choice.unit, per_run, explained))
         on_gpu = self.has_gpu_work and self.steps is not None
@@ -212,12 +206,12 @@ class Analysis:
         if not any(effect.kind in LASTING for effect in effects):
             cancelling = list(cancelling_findings(parts, choice.unit, per_run))
             yield from cancelling or phase_growth_findings(parts, choice.unit, per_run)
-        yield from stage_findings(loop.gaps, choice.unit, run)
+        yield from stage_findings(loop.gaps, choice.unit, run, loop.thread_name)
         yield from gap_change_findings(loop.gaps, loop.gaps.total / run)
 
     def _find_in_requests(self, loop: Loop, choice: Choice, parts: Parts) -> Iterator[Finding]:
         self.checked += ["waits", f"slow {choice.unit}s", "warm-up", "jumps", "trends"]
-        if large_holds(loop):
+        if loop.large_holds:
             parts.hold(loop.holds)
         self.headline = headline.request_headline(loop, choice, parts)
         yield from blocking_findings(loop, choice.unit)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from nvspan import _reader
 from nvspan._results.loops import LoopOpen, LoopSelf
 from nvspan._results.variation import Effect
 from nvspan.answers.changes import jump_index
@@ -19,11 +20,14 @@ from nvspan.loops.loop import Loop
 from nvspan.recording import Recording
 from nvspan.recording.label import label
 from nvspan.recording.losses import has_events
-from nvspan.recording.statistics import median, percentile
 from nvspan.recording.stats import Stats
 from nvspan.recording.steps import Steps
 from nvspan.recording.time_text import counted, duration, percent
 from nvspan.report.text import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _MAX_PARTS, _MAX_PATH, _MAX_NAMES = 3, 2, 3
 _SMALL, _OUTSIDE = 0.02, 0.05  # of a step: a part that is left out, time outside that is said
@@ -36,9 +40,9 @@ _SKEWED = 0.25  # of the median, by which the mean differs that phases are share
 
 def step_headline(loop: Loop, choice: Choice, parts: Parts, effects: Sequence[Effect]) -> str:
     """Steps that follow one another."""
-    series = memoryview(parts.tree.steps).tolist()
     growth = next((effect for effect in effects if effect.kind == "trend"), None)
-    typical, mean = median(series), parts.total / parts.count
+    (typical,) = _reader.percentiles(parts.tree.steps, [0.5])
+    mean = parts.total / parts.count
     text = f"{counted(choice.count, 'step')} of {duration(typical)}"
     if growth is None and abs(mean - typical) > _SKEWED * typical:
         text += f" (mean {duration(mean)})"
@@ -49,7 +53,7 @@ def step_headline(loop: Loop, choice: Choice, parts: Parts, effects: Sequence[Ef
         text += f", {way} from {duration(before)} to {duration(after)}"
     inside = composition(parts)
     clauses = [f"{text}: {inside}" if inside else text]
-    clauses += _steadiness(series, effects, loop, parts)
+    clauses += _steadiness(parts.tree.steps, effects, loop, parts)
     clauses += _outside(loop)
     if choice.evaluation:
         clauses.append(f"{choice.evaluation:,} more of that name belong to evaluation")
@@ -58,10 +62,8 @@ def step_headline(loop: Loop, choice: Choice, parts: Parts, effects: Sequence[Ef
 
 def request_headline(loop: Loop, choice: Choice, parts: Parts) -> str:
     """Steps that overlap."""
-    series = memoryview(parts.tree.steps).tolist()
-    p50, p90, p99 = (percentile(series, part) for part in (0.5, 0.9, 0.99))
-    starts, ends = memoryview(loop.steps.start), memoryview(loop.steps.end)
-    seconds = (max(ends) - min(starts)) / 1e9
+    p50, p90, p99 = _reader.percentiles(parts.tree.steps, [0.5, 0.9, 0.99])
+    seconds = loop.steps_extent / 1e9
     text = (
         f"{counted(choice.count, choice.unit)} of {duration(p50)} (p90 {duration(p90)}, "
         f"p99 {duration(p99)})"
@@ -121,16 +123,17 @@ def _share_of(parts: Parts, index: int) -> str:
     return f"{plain_name(parts.name(index))} {share(parts.time(index), parts.total)}"
 
 
-def _steadiness(
-    series: Sequence[int], effects: Sequence[Effect], loop: Loop, parts: Parts
-) -> list[str]:
+def _steadiness(series: Buffer, effects: Sequence[Effect], loop: Loop, parts: Parts) -> list[str]:
     said = [text for effect in effects if (text := _shape(effect, loop, parts))]
-    if said or len(series) < _MIN_STEADY or any(effect.kind == "trend" for effect in effects):
+    if (
+        said
+        or len(memoryview(series)) < _MIN_STEADY
+        or any(effect.kind == "trend" for effect in effects)
+    ):
         return said
     lead = any(effect.kind == "warm_up" for effect in effects)
-    odd = {index for e in effects if e.kind in ("warm_up", "rare") for index in e.high}
-    rest = sorted(time for index, time in enumerate(series) if index not in odd)
-    low, middle, high = (percentile(rest, part) for part in (0.05, 0.5, 0.95))
+    odd = [index for e in effects if e.kind in ("warm_up", "rare") for index in e.high]
+    low, middle, high = _reader.percentiles(series, [0.05, 0.5, 0.95], odd)
     after = " after warm-up" if lead else ""
     if high - low > _STEADY * middle:
         return [f"90% take {duration(low)} to {duration(high)}{after}"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
-from nvspan._results.loops import LoopHeld, LoopHold
+from nvspan._results.loops import LoopHeld
 from nvspan._results.variation import Effect
 from nvspan.answers.changes import Indices
 from nvspan.answers.difference import causing_path, difference
@@ -22,7 +22,6 @@ from nvspan.recording.time_text import counted, duration, percent
 _APART = ("modes", "rare", "period")  # effects whose slow requests are told one by one
 _SLOWER = 1.1  # as src/core/statistics/thresholds.hpp has it, of modes
 _DOUBTFUL = 0.2  # of the ranges within requests
-_WAITING = 0.1  # of the requests' time, for a range that they wait for to be told
 _MIN_CALLS = 5  # for a median
 _HELD = 0.5  # of a part's time
 
@@ -64,14 +63,9 @@ def slow_findings(
     )
 
 
-def large_holds(loop: Loop) -> list[LoopHold]:
-    """The ranges for which the other requests wait a tenth of their time or more."""
-    return [hold for hold in loop.holds.holds if hold.waiting >= _WAITING * loop.tree.total]
-
-
 def blocking_findings(loop: Loop, unit: str) -> Iterator[Finding]:
     """A finding for each range that holds the event loop."""
-    for hold in large_holds(loop):
+    for hold in loop.large_holds:
         extent = max(loop.steps_extent, 1) * hold.threads
         one = f"thread '{loop.thread_name(hold.thread)}'"
         where = one if hold.threads == 1 else "their thread"

@@ -5,12 +5,13 @@ run such as evaluation and checkpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from nvspan._results.loops import LoopGapPart, LoopGaps
 from nvspan.answers.dominant import data_advice
 from nvspan.answers.finding import Finding
+from nvspan.answers.waits import meanwhile_lines
 from nvspan.answers.words import quoted, share, time_each
 from nvspan.loops.vocabulary import CHECKPOINT, EVALUATION, LOADING, has_word
 from nvspan.recording.listing import listing
@@ -50,7 +51,9 @@ def pauses_with(part: LoopGapPart) -> list[int]:
     return [] if part.pauses is None else memoryview(part.pauses).tolist()
 
 
-def stage_findings(gaps: LoopGaps, unit: str, run: int) -> Iterator[Finding]:
+def stage_findings(
+    gaps: LoopGaps, unit: str, run: int, thread_name: Callable[[int], str]
+) -> Iterator[Finding]:
     """What takes time between steps, before the first and after the last one."""
     stages, others = stages_and_others(gaps)
     for part in stages:
@@ -58,7 +61,7 @@ def stage_findings(gaps: LoopGaps, unit: str, run: int) -> Iterator[Finding]:
             yield _stage(part, unit, run)
     rest = gaps.total - sum(part.total for part in stages)
     if rest > 0 and rest >= BETWEEN * gaps.loop:
-        yield _between(gaps, others, rest, unit, run)
+        yield _between(gaps, others, rest, unit, run, thread_name)
     for time, where, parts in (
         (gaps.lead, f"before the first {unit}", gaps.before),
         (gaps.tail, f"after the last {unit}", gaps.after),
@@ -81,26 +84,39 @@ def _stage(part: LoopGapPart, unit: str, run: int) -> Finding:
 
 
 def _between(
-    gaps: LoopGaps, parts: Sequence[LoopGapPart], rest: int, unit: str, run: int
+    gaps: LoopGaps,
+    parts: Sequence[LoopGapPart],
+    rest: int,
+    unit: str,
+    run: int,
+    thread_name: Callable[[int], str],
 ) -> Finding:
     named = [part for part in parts if part.total > _NAMED * gaps.loop][:_MAX_NAMED]
     unnamed = rest - sum(part.total for part in parts)
     shares = [f"{quoted(part.name)} {share(part.total, run)}" for part in named]
     if unnamed > _UNNAMED * gaps.loop:
         shares.append(f"outside any range {share(unnamed, run)}")
-    loading = [part for part in parts if has_word(part.name, LOADING)]
-    data = sum(part.total for part in loading)
+    loading = [part.name for part in parts if has_word(part.name, LOADING)]
+    data = float(sum(part.total for part in parts if part.name in loading))
+    evidence = [listing(shares)] if shares else []
+    awaited = gaps.meanwhile if any(other.ends_it for other in gaps.meanwhile) else []
+    if awaited and gaps.other is not None:
+        evidence += meanwhile_lines(
+            awaited, thread_name(gaps.other), "time", f"the next {unit} begins"
+        )
+        ahead = [other for other in awaited if has_word(other.name, LOADING)]
+        loading += [other.name for other in ahead]
+        data += sum(other.share for other in ahead) * gaps.total
     pauses = max(len(memoryview(gaps.series)), 1)
     text = f"{share(rest, run)} of the run is between {unit}s ({duration(rest / pauses)} each time)"
     advice = ""
     if loading and data >= _DATA * rest:
         bound = "data-bound" if data >= _DATA_BOUND * gaps.loop else "it waits for data"
         text = f"{text}: {bound}"
-        advice = data_advice(loading[0].name)
-    elif unnamed >= rest / 2:
+        advice = data_advice(loading[0])
+    elif unnamed >= rest / 2 and not awaited:
         advice = f"put ranges around what runs between {unit}s"
-    return Finding("between", text, evidence=[listing(shares)] if shares else [], next=advice,
-                   cost=rest / run)  # fmt: skip
+    return Finding("between", text, evidence=evidence, next=advice, cost=rest / run)
 
 
 def _stage_name(part: LoopGapPart) -> str:

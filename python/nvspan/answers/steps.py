@@ -11,7 +11,7 @@ from nvspan.answers.bottleneck import find_bottleneck
 from nvspan.answers.choice import choice_fields, choice_lines
 from nvspan.answers.words import left_out, share
 from nvspan.recording.frame import flat
-from nvspan.recording.steps import WAITING, Steps
+from nvspan.recording.steps import HELD_UP, WAITING, Steps
 from nvspan.recording.time_text import counted, duration
 from nvspan.report import text
 from nvspan.report.narrow import fitted
@@ -46,6 +46,11 @@ def notes(found: Steps) -> list[str]:
         said.append(f"the typical step leaves out {left}")
     if found.unclosed:
         said.append(f"{counted(found.unclosed, 'step')} did not end in the thread that began it")
+    if HELD_UP in found.phases:
+        holder = text.printable(found.loop.holds.holds[0].name)
+        said.append(
+            f"{HELD_UP}: another {found.choice.unit} holds the event loop, mostly in '{holder}'"
+        )
     if found.outside:
         said.append(f"no step launched {counted(found.outside, 'piece')} of the GPU's work")
     if found.unshared:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from nvspan._results.loops import LoopWait
+from nvspan._results.loops import LoopMeanwhile, LoopWait
 from nvspan.answers.changes import Indices
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
 from nvspan.answers.words import quoted, time_each
@@ -61,13 +61,20 @@ def holder_lines(loop: Loop, which: Indices, name: str) -> list[str]:
 
 
 def _meanwhile(wait: LoopWait, thread_name: Callable[[int], str]) -> Iterator[str]:
-    shares = [
-        f"{quoted(other.name)} ({percent(min(other.share, 1.0))} of the wait)"
-        for other in wait.meanwhile[:_MAX_NAMED]
-    ]
     thread = None if wait.thread is None else thread_name(wait.thread)
+    return meanwhile_lines(wait.meanwhile, thread, "wait", "the wait ends")
+
+
+def meanwhile_lines(
+    meanwhile: Sequence[LoopMeanwhile], thread: str | None, wait: str, end: str
+) -> Iterator[str]:
+    """What a thread, or without one the other requests, did during a wait: `wait` is what that is
+    called, `end` says that it is over."""
+    shares = [
+        f"{quoted(other.name)} ({percent(min(other.share, 1.0))} of the {wait})"
+        for other in meanwhile[:_MAX_NAMED]
+    ]
     who = "other requests run" if thread is None else f"thread '{thread}' runs"
     yield f"meanwhile {who} {listing(shares)}"
-    if any(other.ends_it for other in wait.meanwhile):
-        ends = [other.name for other in wait.meanwhile if other.ends_it]
-        yield f"the wait ends when {quoted(ends[0])} ends"
+    if ends := [other.name for other in meanwhile if other.ends_it]:
+        yield f"{end} when {quoted(ends[0])} ends"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nvspan._results import RecordedThread
     from nvspan._results.loops import (
         LoopGaps,
+        LoopHold,
         LoopHolds,
         LoopThread,
         LoopTiny,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     _Chosen = tuple[Choice | None, LoopSteps, set[int]]
 
 _MOST_SELF, _MOST_TINY = 16, 3
+_WAITING = 0.1  # of the steps' time, for a range that they wait for to be told
 
 
 class Loop:
@@ -92,10 +94,14 @@ class Loop:
         ends = [row.end for row in self.still_open] + [self.end] * bool(self.ranges)
         return max(ends, default=0) - min(begins, default=0)
 
-    @property
+    @cached_property
     def steps_extent(self) -> int:
         """From the beginning of the first step to the end of the last, ns."""
-        return max(memoryview(self.steps.end)) - memoryview(self.steps.start)[0]
+        from nvspan import _reader
+
+        (first,) = _reader.percentiles(self.steps.start, [0.0])
+        (last,) = _reader.percentiles(self.steps.end, [1.0])
+        return int(last - first)
 
     @property
     def threads(self) -> int:
@@ -157,6 +163,11 @@ class Loop:
     def holds(self) -> LoopHolds:
         """Which ranges hold an event loop while other steps are open."""
         return self.steps.holds()
+
+    @property
+    def large_holds(self) -> list[LoopHold]:
+        """Those for which the other steps wait a tenth of their time or more."""
+        return [hold for hold in self.holds.holds if hold.waiting >= _WAITING * self.tree.total]
 
     @cached_property
     def self_times(self) -> list[LoopSelf]:

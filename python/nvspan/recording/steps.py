@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 
 OTHER, WAITING, COMMUNICATION = "other", "synchronising", "communication"
+HELD_UP = "held up"
 STATES = ("typical", "warm-up", "outlier")
 # What `nvspan.torch.auto` and torch's own profiler call the phases of a training step.
 _PHASES = (
@@ -99,8 +100,10 @@ class Steps(Frame):
     steps all are typical.
 
     Steps that overlap, as the requests of a server do, have the parts directly within them as
-    phases. Work of the GPU is the step's that alone is open on the launching thread, or has a range
-    open there. `idle` is 0: what one step leaves idle, another may use.
+    phases. Time in which another one holds their event loop is in none of these, but in "held up",
+    where such ranges make the others wait for a tenth of their time. Work of the GPU is the step's
+    that alone is open on the launching thread, or has a range open there. `idle` is 0: what one
+    step leaves idle, another may use.
 
     Attributes:
         step: what steps are called, ``domain:name``.
@@ -146,9 +149,14 @@ class Steps(Frame):
         has_parts_alone = loop.steps.is_floating or not needs_scan
         if has_parts_alone:
             parts = _phase_parts(loop, groups if phases else ())
-            self.phases: list[str] = [*parts, OTHER]
+            is_held = bool(loop.large_holds)
+            self.phases: list[str] = [*parts, *[HELD_UP] * is_held, OTHER]
             found = loop.steps.found_by_parts(
-                list(parts.values()), [*self.phases, WAITING], CALL_DOMAIN, list(WORK_DOMAINS)
+                list(parts.values()),
+                is_held,
+                [*self.phases, WAITING],
+                CALL_DOMAIN,
+                list(WORK_DOMAINS),
             )
         else:
             direct = not groups and not is_cycle
@@ -317,6 +325,8 @@ def _labels(names: Sequence[tuple[str | None, str]]) -> list[str]:
     """The names alone; with their domains where two of them have one name."""
     alone = [name for _, name in names]
     return [
-        name if alone.count(name) == 1 and name not in (OTHER, WAITING) else f"{domain}:{name}"
+        name
+        if alone.count(name) == 1 and name not in (OTHER, WAITING, HELD_UP)
+        else f"{domain}:{name}"
         for domain, name in names
     ]

@@ -115,6 +115,8 @@ py::object LoopStepsObject::gaps(std::uint32_t thread) const {
   if (steps_->kind == reader::LoopSteps::Kind::whole) throw py::value_error("there are no steps");
   auto found = std::make_shared<reader::LoopGaps>(
       without_gil([&] { return reader::find_gaps(shared_->ranges, *steps_, thread); }));
+  const reader::LoopWait wait =
+      without_gil([&] { return reader::find_pauses(shared_->ranges, *steps_, found->thread); });
   const auto list = [&](const std::vector<reader::LoopGapPart>& parts) {
     py::list rows;
     for (const reader::LoopGapPart& part : parts) {
@@ -140,6 +142,8 @@ py::object LoopStepsObject::gaps(std::uint32_t thread) const {
   result["parts"] = list(found->parts);
   result["before"] = list(found->before);
   result["after"] = list(found->after);
+  result["other"] = number_or_none(wait.thread);
+  result["meanwhile"] = listed(wait.meanwhile);
   return result.done();
 }
 
@@ -197,17 +201,21 @@ py::object LoopStepsObject::holds() {
   return result.done();
 }
 
+py::list LoopStepsObject::listed(const std::vector<reader::LoopMeanwhile>& meanwhile) const {
+  py::list rows;
+  for (const reader::LoopMeanwhile& part : meanwhile) {
+    NewResult entry("LoopMeanwhile");
+    entry["name"] = shared_->label(part.group);
+    entry["share"] = part.share;
+    entry["ends_it"] = part.ends_it;
+    rows.append(entry.done());
+  }
+  return rows;
+}
+
 py::list LoopStepsObject::listed(const std::vector<reader::LoopWait>& waits) const {
   py::list rows;
   for (const reader::LoopWait& wait : waits) {
-    py::list meanwhile;
-    for (const reader::LoopMeanwhile& part : wait.meanwhile) {
-      NewResult entry("LoopMeanwhile");
-      entry["name"] = shared_->label(part.group);
-      entry["share"] = part.share;
-      entry["ends_it"] = part.ends_it;
-      meanwhile.append(entry.done());
-    }
     NewResult entry("LoopWait");
     entry["name"] = shared_->label(wait.group);
     entry["calls"] = wait.calls;
@@ -215,7 +223,7 @@ py::list LoopStepsObject::listed(const std::vector<reader::LoopWait>& waits) con
     entry["share"] = wait.share;
     entry["thread"] = number_or_none(wait.thread);
     entry["of_requests"] = wait.thread == reader::LoopWait::of_requests;
-    entry["meanwhile"] = meanwhile;
+    entry["meanwhile"] = listed(wait.meanwhile);
     entry["others"] = wait.has_others;
     rows.append(entry.done());
   }
@@ -259,20 +267,26 @@ py::object LoopStepsObject::found(const py::dict& roles, const py::list& phases,
                      phases);
 }
 
-py::object LoopStepsObject::found_by_parts(const std::vector<std::size_t>& parts,
+py::object LoopStepsObject::found_by_parts(const std::vector<std::size_t>& parts, bool held,
                                            const py::list& phases, const std::string& call_domain,
                                            const std::vector<std::string>& work_domains) {
   const reader::LoopTree& tree = built();
   reader::RequestPhases request_phases{shared_->ranges, *steps_, {}};
+  reader::HeldRequests requests;
   for (const std::size_t part : parts) {
     if (part >= tree.parts.size()) throw py::index_error();
     request_phases.groups.push_back(tree.parts[part].group);
+    requests.groups.push_back({tree.parts[part].group, {}, {}});
   }
-  if (phases.size() != parts.size() + 2) throw py::value_error("not one name for each phase");
+  if (phases.size() != parts.size() + (held ? 3 : 2)) {
+    throw py::value_error("not one name for each phase");
+  }
   return found_steps(
       without_gil([&] {
         const reader::Recording& recording = *shared_->recording;
-        reader::Steps found = reader::steps_by_parts(recording, *steps_, tree, parts);
+        if (held) reader::find_holds(shared_->ranges, *steps_, owners(), &requests);
+        reader::Steps found =
+            reader::steps_by_parts(recording, *steps_, tree, parts, held ? &requests : nullptr);
         if (shared_->ranges.has_device_ranges()) {
           reader::add_request_work(found, recording, request_phases, call_domain, work_domains);
         }

@@ -60,12 +60,14 @@ class LoopStepsObject {
                          const std::string& call_domain,
                          const std::vector<std::string>& work_domains) const;
   // Likewise by the series of parts directly within steps, without work of a GPU: `parts` are the
-  // places of the phases in the tree.
-  pybind11::object found_by_parts(const std::vector<std::size_t>& parts,
+  // places of the phases in the tree. `held`: before the last phase comes that of the time in which
+  // another step holds the event loop.
+  pybind11::object found_by_parts(const std::vector<std::size_t>& parts, bool held,
                                   const pybind11::list& phases, const std::string& call_domain,
                                   const std::vector<std::string>& work_domains);
 
  private:
+  pybind11::list listed(const std::vector<reader::LoopMeanwhile>& meanwhile) const;
   pybind11::list listed(const std::vector<reader::LoopWait>& waits) const;
   const reader::LoopTree& built();
   const reader::Owners& owners();

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -140,6 +141,21 @@ std::size_t jump_index(const py::buffer& given) {
   return core::best_split(values, 0, values.size(), fewest_values).at;
 }
 
+// By nearest rank, without the values at some places; empty: nothing is left.
+std::vector<double> percentiles(const py::buffer& given, const std::vector<double>& fractions,
+                                const std::vector<std::size_t>& left_out) {
+  core::Series series = series_of(given);
+  constexpr double gone = -std::numeric_limits<double>::infinity();
+  for (const std::size_t place : left_out) series.at(place) = gone;
+  series.erase(std::remove(series.begin(), series.end(), gone), series.end());
+  std::vector<double> found;
+  for (const double fraction : fractions) {
+    if (!(fraction >= 0 && fraction <= 1)) throw py::value_error("a fraction must be 0 to 1");
+    if (!series.empty()) found.push_back(core::percentile(series, fraction));
+  }
+  return found;
+}
+
 double mean_at(const py::buffer& given, const py::buffer& given_places) {
   const core::Series series = series_of(given), places = series_of(given_places);
   if (places.empty()) throw py::value_error("mean_at() needs places");
@@ -186,6 +202,8 @@ void bind_variation(py::module_& module) {
       .def("variation", &variation, py::arg("series"), py::arg("tests") = 1)
       .def("slow_change", &slow_change, py::arg("series"), py::arg("tests") = 1)
       .def("jump_index", &jump_index)
+      .def("percentiles", &percentiles, py::arg("series"), py::arg("fractions"),
+           py::arg("left_out") = std::vector<std::size_t>())
       .def("mean_at", &mean_at)
       .def("cancelling", &cancelling);
 }

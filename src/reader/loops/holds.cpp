@@ -161,8 +161,9 @@ class Held {
 
 class HoldFinder {
  public:
-  HoldFinder(const LoopRanges& ranges, const LoopSteps& requests, const Owners& owners)
-      : ranges_(ranges), requests_(requests), owners_(owners) {}
+  HoldFinder(const LoopRanges& ranges, const LoopSteps& requests, const Owners& owners,
+             HeldRequests* single)
+      : ranges_(ranges), requests_(requests), owners_(owners), single_(single) {}
 
   LoopHolds find() {
     step_of_.assign(ranges_.size(), Owners::none);
@@ -255,6 +256,7 @@ class HoldFinder {
   void find_held(LoopHolds& found, const std::vector<std::uint8_t>& is_told) {
     std::map<std::uint32_t, std::pair<Times, Times>> durations;  // held, and free
     std::map<std::uint32_t, LoopHeld> groups;
+    const std::vector<HeldRequests::Group*> singles = single_by_group();
     for (const auto& [thread, candidates] : candidates_) {
       Held all;
       std::map<std::uint32_t, Held> own;  // of each request
@@ -276,7 +278,12 @@ class HoldFinder {
             all.within(start, end) - (its == own.end() ? 0 : its->second.within(start, end));
         if (is_step) {
           found.held += held;
+          if (single_ != nullptr) single_->held[owner] += held;
           continue;
+        }
+        if (HeldRequests::Group* const one = singles[ranges_.group[row]]; one != nullptr) {
+          one->total[owner] += end - start;
+          one->held[owner] += held;
         }
         LoopHeld& group = groups[ranges_.group[row]];
         group.total += end - start;
@@ -296,9 +303,18 @@ class HoldFinder {
       found.parts.push_back(one);
     }
   }
+  // What is asked of single requests, by the numbers of groups.
+  std::vector<HeldRequests::Group*> single_by_group() const {
+    std::vector<HeldRequests::Group*> by_group(ranges_.groups.size());
+    if (single_ == nullptr) return by_group;
+    for (HeldRequests::Group& one : single_->groups) by_group[one.group] = &one;
+    return by_group;
+  }
+
   const LoopRanges& ranges_;
   const LoopSteps& requests_;
   const Owners& owners_;
+  HeldRequests* const single_;
   core::LargeVector<std::uint32_t> step_of_;  // of the requests' rows
   std::int64_t time_ = 0;                     // of all requests
   std::vector<std::int64_t> all_;             // of each group, while other requests are open
@@ -308,9 +324,17 @@ class HoldFinder {
 
 }  // namespace
 
-LoopHolds find_holds(const LoopRanges& ranges, const LoopSteps& requests, const Owners& owners) {
+LoopHolds find_holds(const LoopRanges& ranges, const LoopSteps& requests, const Owners& owners,
+                     HeldRequests* single) {
+  if (single != nullptr) {
+    single->held.resize(requests.size());
+    for (HeldRequests::Group& one : single->groups) {
+      one.total.resize(requests.size());
+      one.held.resize(requests.size());
+    }
+  }
   if (!requests.is_floating) return {};
-  return HoldFinder(ranges, requests, owners).find();
+  return HoldFinder(ranges, requests, owners, single).find();
 }
 
 }  // namespace nvspan::reader

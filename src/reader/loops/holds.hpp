@@ -41,7 +41,18 @@ struct LoopHolds {
   std::vector<LoopHeld> parts;  // that are held for some time
 };
 
-// Of requests that take turns in a thread.
-LoopHolds find_holds(const LoopRanges& ranges, const LoopSteps& requests, const Owners& owners);
+// The same for each request alone, and for its ranges of the groups that are asked for.
+struct HeldRequests {
+  struct Group {
+    std::uint32_t group = 0;
+    core::LargeVector<std::int64_t> total, held;  // of each request
+  };
+  core::LargeVector<std::int64_t> held;  // of each request
+  std::vector<Group> groups;
+};
+
+// Of requests that take turns in a thread. Fills `single` if there is one.
+LoopHolds find_holds(const LoopRanges& ranges, const LoopSteps& requests, const Owners& owners,
+                     HeldRequests* single = nullptr);
 
 }  // namespace nvspan::reader

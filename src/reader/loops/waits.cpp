@@ -307,6 +307,34 @@ std::vector<LoopWait> find_waits(const LoopRanges& ranges, const LoopSteps& step
   return told(ranges, waits, window.end - window.begin, Lanes(ranges));
 }
 
+LoopWait find_pauses(const LoopRanges& ranges, const LoopSteps& steps, std::uint32_t thread) {
+  LoopWait wait;
+  bool has_others = false;
+  for (std::uint32_t other = 0; other < ranges.of_threads.size(); ++other) {
+    const LoopRanges::Rows rows = ranges.rows_of(other);
+    has_others = has_others || (other != thread && rows.begin != rows.end);
+  }
+  if (!has_others) return wait;
+  std::vector<Waiting::Wait> pauses;
+  bool is_first = true;
+  std::int64_t first = 0, end = 0, total = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps.thread[i] != thread) continue;
+    if (is_first) first = end = steps.start[i];
+    is_first = false;
+    if (steps.start[i] > end) pauses.push_back({end, steps.start[i], thread});
+    total += std::max<std::int64_t>(0, steps.start[i] - end);
+    end = std::max(end, steps.end[i]);
+  }
+  const double least = least_wait * static_cast<double>(end - first);
+  if (pauses.empty() || static_cast<double>(total) < least) return wait;
+  const Waiting waiting(std::move(pauses));
+  wait.calls = waiting.waits().size();
+  wait.total = total;
+  Meanwhile(ranges, waiting, Lanes(ranges)).tell(wait);
+  return wait;
+}
+
 std::vector<LoopWait> find_waits_of(const LoopRanges& ranges, const LoopSteps& requests,
                                     const Owners& owners, const std::vector<std::uint32_t>& which) {
   if (!ranges.has_any(trait_wait)) return {};

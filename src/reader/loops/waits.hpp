@@ -38,6 +38,9 @@ struct LoopWait {
 // Of a thread while the steps run; without steps, in all of its time.
 std::vector<LoopWait> find_waits(const LoopRanges& ranges, const LoopSteps& steps,
                                  std::uint32_t thread);
+// Of a thread that waits between its steps, whatever for: their total, and what another thread does
+// meanwhile. Empty: pauses are short, or no other thread has ranges.
+LoopWait find_pauses(const LoopRanges& ranges, const LoopSteps& steps, std::uint32_t thread);
 // Of some requests, on all of their threads: shares are of their time. Another request counts where
 // waits end as what it does ends.
 std::vector<LoopWait> find_waits_of(const LoopRanges& ranges, const LoopSteps& requests,

@@ -182,9 +182,12 @@ void add_request_work(Steps& steps, const Recording& recording, const RequestPha
     if (!op.is_launch_known) ++steps.by_run_time;
     const std::int64_t group = op.is_launch_known ? open.part_of(found.request, thread) : -1;
     const auto phase = std::find(phases.groups.begin(), phases.groups.end(), group);
+    const auto place = phase == phases.groups.end()
+                           ? static_cast<std::ptrdiff_t>(steps.phases) - 1  // outside of them
+                           : phase - phases.groups.begin();
     owned.push_back(
-        OwnedOp{found.request, static_cast<std::uint16_t>(phase - phases.groups.begin()), op.start,
-                op.end, op.is_launch_known ? std::max<std::int64_t>(op.start - launch.at, 0) : -1,
+        OwnedOp{found.request, static_cast<std::uint16_t>(place), op.start, op.end,
+                op.is_launch_known ? std::max<std::int64_t>(op.start - launch.at, 0) : -1,
                 Steps::not_known});
   }
   steps.has_work = !launches.empty();

@@ -241,20 +241,38 @@ Steps find_steps(const Recording& recording, const StepOptions& options) {
   return {};
 }
 
+namespace {
+
+// Of a part's time in a step: covered time, where its ranges overlap.
+std::int64_t held_of(const HeldRequests::Group& group, std::size_t step, std::int64_t time) {
+  if (group.total[step] <= 0) return 0;
+  const double share =
+      static_cast<double>(group.held[step]) / static_cast<double>(group.total[step]);
+  return static_cast<std::int64_t>(static_cast<double>(time) * share);
+}
+
+}  // namespace
+
 Steps steps_by_parts(const Recording& recording, const LoopSteps& chosen, const LoopTree& tree,
-                     const std::vector<std::size_t>& phases) {
+                     const std::vector<std::size_t>& phases, const HeldRequests* held) {
   Steps steps;
-  steps.phases = phases.size() + 1;
+  steps.phases = phases.size() + (held == nullptr ? 1 : 2);
   const std::size_t count = chosen.size();
   steps.cpu.resize(count * steps.phases);
   for (std::size_t i = 0; i < count; ++i) {
     const auto thread = static_cast<std::size_t>(chosen.thread[i]);
     steps.process.push_back(recording.threads()[thread].process);
+    std::int64_t* const cpu = &steps.cpu[i * steps.phases];
+    std::int64_t outside = held == nullptr ? 0 : held->held[i];  // of what is held: in no part
     for (std::size_t phase = 0; phase < phases.size(); ++phase) {
       const auto& series = tree.parts[phases[phase]].series;
-      if (!series.empty()) steps.cpu[i * steps.phases + phase] = series[i];
+      if (series.empty()) continue;
+      const std::int64_t taken = held == nullptr ? 0 : held_of(held->groups[phase], i, series[i]);
+      cpu[phase] = series[i] - taken;
+      outside -= taken;
     }
-    steps.cpu[i * steps.phases + phases.size()] = tree.self[i];
+    if (held != nullptr) cpu[phases.size()] = held->held[i];
+    cpu[steps.phases - 1] = tree.self[i] - std::clamp<std::int64_t>(outside, 0, tree.self[i]);
   }
   steps.thread = chosen.thread;
   steps.start = chosen.start;

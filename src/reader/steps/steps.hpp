@@ -9,6 +9,7 @@
 
 #include "core/memory/large_pages.hpp"
 #include "reader/file/recording.hpp"
+#include "reader/loops/holds.hpp"
 #include "reader/loops/loop_steps.hpp"
 #include "reader/loops/parts.hpp"
 
@@ -81,8 +82,9 @@ Steps find_steps(const Recording& recording, const StepOptions& options);
 
 // From the series of parts directly within steps, which may overlap each other: `phases` are places
 // of tree.parts. Without work of a GPU, of which there is none here, and with no part left out,
-// find_steps() has the same.
+// find_steps() has the same. With `held`, whose groups are those of the parts, the time in which
+// another step holds the event loop is a phase of its own, the last but one.
 Steps steps_by_parts(const Recording& recording, const LoopSteps& chosen, const LoopTree& tree,
-                     const std::vector<std::size_t>& phases);
+                     const std::vector<std::size_t>& phases, const HeldRequests* held);
 
 }  // namespace nvspan::reader

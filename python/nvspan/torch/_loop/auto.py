@@ -108,9 +108,10 @@ def auto(
       optimizer if there are several. It begins with the fetch from the DataLoader that the loop
       trains on, as of Accelerate, Lightning and Hugging Face's Trainer, too: the one whose batches
       the step before trained on; in the first step one that a ``for`` goes over whose body names
-      the optimizer, one that a trainer's loop fetches from, or one that Accelerate made of
-      ``dataloader``. Else it begins with the model's next call in training mode, or with
-      ``zero_grad`` if the first step called that first. Without either there are no steps.
+      the optimizer, one of which a loop takes ``next`` that steps the optimizer, one that a
+      trainer's loop fetches from, or one that Accelerate made of ``dataloader``. What a thread
+      fetches ahead begins no step. Else it begins with the model's next call in training mode, or
+      with ``zero_grad`` if the first step called that first. Without either there are no steps.
     - ``backward`` is the outermost ``Tensor.backward`` or ``torch.autograd.backward``, of any
       tensor.
     - ``h2d`` is each ``Tensor.to`` and ``Tensor.cuda`` that takes a tensor from the CPU, from the
