@@ -65,6 +65,7 @@ FULL = [
     "extras",
     "fuzz",
     "docs",
+    "browser",
     "wheels",
 ]
 MAX_FLAKY = 10

@@ -150,7 +150,7 @@ class Loop:
         if loader == self._trained and not self._open and is_expected(iterator):
             self.begin()
             # That of next(iter(loader)) is gone with the fetch, and the loop is not left.
-            if not self._is_by_hand or getattr(iterator, "_num_yielded", 0):
+            if not self._is_by_hand or getattr(iterator, "_num_yielded", False):
                 self._iterator = weakref.ref(iterator, self._iterator_is_gone)
         return True
 
