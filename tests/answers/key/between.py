@@ -165,3 +165,44 @@ def loader_in_the_step_that_is_fast_enough(program: Program) -> Truth:
     parts = {"dataloader.next": 1.6, "forward": 2.6, "backward": 2.8, "optimizer.step": 2.0}
     program.loop("train_step", 60, parts, noise=0.03)
     return Truth("train_step", 60)
+
+
+def fed_by(program: Program, feeder: str, name: str) -> None:
+    """Each of 60 steps begins when another thread has made its batch, in a range of this name."""
+    thread, other = program.thread(noise=0.05), program.thread(feeder, noise=0.05)
+    for _ in range(60):
+        other.now = thread.now
+        with other.range(name):
+            other.spend(8)
+        thread.now = other.now + 20_000
+        with thread.range("step"):
+            for part, ms in SHORT.items():
+                with thread.range(part):
+                    thread.spend(ms)
+
+
+@recording
+def batches_of_a_loading_thread(program: Program) -> Truth:
+    fed_by(program, "prefetch", "dataloader.next")
+    finding = says("between", "data-bound", "'prefetch' runs 'dataloader.next'")
+    return Truth("step", 60, (finding,))
+
+
+@recording
+def samples_of_a_simulating_thread(program: Program) -> Truth:
+    fed_by(program, "simulator", "rollout")
+    finding = says("between", "'simulator' runs 'rollout'", absent=("data-bound", "put ranges"))
+    return Truth("step", 60, (finding,))
+
+
+@recording
+def pauses_beside_a_busy_thread(program: Program) -> Truth:
+    """It reads all the time, and the steps do not begin as its ranges end."""
+    program.loop("step", 60, SHORT, noise=0.05, pause=8)
+    thread, other = program.threads[0], program.thread("reader", noise=0.05)
+    while other.now < thread.now:
+        with other.range("read_batch"):
+            other.spend(0.7)
+        other.spend(0.05)
+    finding = says("between", absent=("reader", "read_batch", "data-bound"))
+    return Truth("step", 60, (finding,))
