@@ -53,6 +53,17 @@ std::string entries_of(const Words& words) {
   }
 }
 
+// Work of a GPU has a payload of one word, whatever its site says of a device range's.
+void work_and_calls_have_their_words() {
+  const std::uint64_t work = make_entry(EntryKind::work, site_with_bytes, 2);
+  EXPECT_EQUAL(entries_of({make_entry(EntryKind::call, 3, 1), 77, work, 1, 2}),
+               "13:3/103+1; 14:7/107+2; end 0");
+  EXPECT_EQUAL(entries_of({work | entry_payload_bit, 1, 2, 99}), "14:7/107+2 payload 99; end 0");
+  EXPECT_EQUAL(entries_of({make_entry(EntryKind::call, 3, 1)}), "incomplete");
+  EXPECT_EQUAL(entries_of({work, 1}), "incomplete");
+  EXPECT_EQUAL(entries_of({work | entry_payload_bit, 1, 2}), "incomplete");
+}
+
 void every_kind_has_its_words() {
   EXPECT_EQUAL(entries_of({make_entry(EntryKind::push, 3, 5), make_entry(EntryKind::pop, 2, 9)}),
                "1:3/103+5; 2:2/0+9; end 0");
@@ -94,7 +105,7 @@ void an_entry_is_whole_or_none() {
   EXPECT_EQUAL(entries_of({make_entry(EntryKind::push, 3, 5), make_entry(EntryKind::end, 4, 2)}),
                "1:3/103+5; incomplete");
   EXPECT_EQUAL(entries_of({make_entry(EntryKind::lost, 4, 2), 1, 2}), "incomplete");
-  EXPECT_EQUAL(entries_of({make_entry(static_cast<EntryKind>(13), 0, 0)}), "damaged");
+  EXPECT_EQUAL(entries_of({make_entry(static_cast<EntryKind>(15), 0, 0)}), "damaged");
   EXPECT_EQUAL(entries_of({make_entry(EntryKind::push, 3, 5) | entry_payload_bit}), "incomplete");
   EXPECT_EQUAL(
       entries_of({make_entry(EntryKind::mark, site_with_bytes, 5) | entry_payload_bit, 9, 11}),
@@ -110,6 +121,7 @@ void an_entry_is_whole_or_none() {
 
 int main() {
   every_kind_has_its_words();
+  work_and_calls_have_their_words();
   payloads_follow_their_entry();
   a_subject_may_have_a_word_of_its_own();
   an_entry_is_whole_or_none();

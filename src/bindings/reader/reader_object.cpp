@@ -49,6 +49,12 @@ class CallList : public reader::ThreadVisitor {
                                payload_of(payload)));
   }
 
+  void whole(std::uint32_t site, std::uint64_t begin, std::uint64_t end,
+             const reader::EntryPayload& payload) {
+    add("start", begin, site, 0, 0, payload);
+    add("end", end, site, 0, 0, {});
+  }
+
  private:
   std::int64_t domain_of(std::uint32_t local) const {
     return local < process_.domains.size() ? process_.domains[local] : 0;

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "record/file/format.hpp"
+#include "record/file/work_format.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +29,10 @@ struct Entry {
 
   bool is_event() const noexcept {
     return kind != record::EntryKind::lost && kind != record::EntryKind::base;
+  }
+  // What a GPU did, or the call that launched it: their payload is one word.
+  bool is_of_work() const noexcept {
+    return kind == record::EntryKind::call || kind == record::EntryKind::work;
   }
   // As ChunkHeader::before counts them.
   bool is_counted() const noexcept { return is_event() && kind != record::EntryKind::open; }
@@ -76,6 +80,14 @@ inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, 
     case record::EntryKind::lost:
       values = 3;
       break;
+    case record::EntryKind::call:
+      by_site = true;
+      values = record::call_words;
+      break;
+    case record::EntryKind::work:
+      by_site = true;
+      values = record::work_words;
+      break;
     case record::EntryKind::start:
     case record::EntryKind::open:
       by_site = true;
@@ -99,6 +111,7 @@ inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, 
   if (left() == 0) return EntryStep::incomplete;
   entry.payload.present = true;
   entry.payload.bits = *at++;
+  if (entry.is_of_work()) return EntryStep::entry;
   constexpr int extended = 7;  // PayloadType::ext
   const int type = by_site ? sites.payload_type(entry.site) : extended;
   if (type < 0) return EntryStep::damaged;

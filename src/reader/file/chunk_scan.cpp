@@ -44,7 +44,7 @@ ChunkScan scan_chunk(const Recording& recording, const ReadProcess& process,
     ++scan.events;
     const bool by_site = entry.kind == record::EntryKind::push ||
                          entry.kind == record::EntryKind::start ||
-                         entry.kind == record::EntryKind::mark;
+                         entry.kind == record::EntryKind::mark || entry.is_of_work();
     if (by_site && entry.site == unknown_site) ++scan.unknown;
     return true;
   };

@@ -86,6 +86,10 @@ std::string_view loss_reason_text(record::LossReason reason) {
       return "nested too deeply";
     case record::LossReason::name_budget:
       return "past the budget for names";
+    case record::LossReason::tool_dropped:
+      return "dropped by CUPTI";
+    case record::LossReason::no_times:
+      return "GPU work without times";
   }
   return "unknown";
 }

@@ -301,6 +301,7 @@ bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, s
   }
   order_samples(loading, check);
   if (loading.is_checked()) find_damage(loading, first_thread, check);
+  find_launches(loading.index, first_thread);
   find_end(loading.process, first_thread);
   if ((loading.process.header.flags & record::file_cut) != 0) add_cut_loss(loading.index);
   return true;

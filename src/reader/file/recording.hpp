@@ -16,6 +16,7 @@
 #include "core/immovable.hpp"
 #include "core/text/text_table.hpp"
 #include "reader/chunks/file_check.hpp"
+#include "reader/file/launches.hpp"
 #include "reader/file/sample_tables.hpp"
 #include "record/file/format.hpp"
 #include "trace/payload/payload_schema.hpp"
@@ -48,6 +49,8 @@ constexpr std::string_view damaged_text = "damaged";
 constexpr std::string_view cut_off_text = "cut off";
 constexpr std::string_view overwritten_text = "overwritten";  // by a ring
 constexpr std::string_view payload_loss_text = "payload not kept";
+// Work of a GPU that is there, and is not shown.
+constexpr std::string_view early_work_text = "GPU work before its launch";
 
 constexpr std::int32_t no_name = -1;
 constexpr std::uint32_t unknown_site = 0;  // of ReadSites: a site that the file does not define
@@ -128,6 +131,7 @@ struct ReadProcess {
   std::map<std::uint32_t, ReadGroup> groups;  // by the file's number of the counter
   std::shared_ptr<ReadSchemas> schemas;
   SampleTables samples;
+  std::shared_ptr<const Launches> launches;  // null: no GPU's work was recorded
   std::map<std::pair<std::uint32_t, std::uint64_t>, DeviceLayout> device_layouts;  // domain, schema
   std::map<std::uint64_t, std::vector<GivenName>> device_names, stream_names;      // by handle
   // ns of CLOCK_MONOTONIC = first.monotonic + (ticks - first.ticks) * ratio / 2^32
@@ -229,6 +233,7 @@ class Recording : public core::Immovable {
   void resolve_threads(Loading& loading);
   void resolve_thread_names(Loading& loading);
   void resolve_losses(const Loading& loading);
+  void find_launches(std::uint32_t process, std::size_t first_thread);
   void add_cut_loss(std::uint32_t process);
   void find_end(ReadProcess& process, std::size_t first_thread) const;
 

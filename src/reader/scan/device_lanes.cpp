@@ -52,6 +52,16 @@ bool read_device_call(const ReadProcess& process, const ReadSite& site, const En
                       DeviceCall& call) {
   if (site.device == 0) return false;
   call = DeviceCall{};
+  if (WorkPayload::Fields work; WorkPayload::read(payload, work)) {
+    call.device = static_cast<std::int32_t>(work.device);
+    call.stream = work.stream;
+    call.stream_handle = work.stream;
+    call.launch = work.correlation;
+    call.launched = work.launched;
+    call.thread = work.tid;
+    if (site.device > 1) call.payload = EntryPayload{true, work.bytes, nullptr};
+    return true;
+  }
   constexpr std::size_t head = 3 * sizeof(std::uint64_t);  // schema, size as given, size kept
   if (payload.bytes == nullptr || payload.bits < head) return true;
   const std::uint64_t kept = std::min(payload.bytes[2], payload.bits - head);
@@ -152,6 +162,9 @@ class LaunchCollector : public ThreadVisitor {
       : recording_(recording), selection_(selection), out_(out) {}
 
   void begin_thread(std::uint32_t process) { process_ = process; }
+  void whole(std::uint32_t site, std::uint64_t begin, std::uint64_t, const EntryPayload& payload) {
+    start(site, begin, 0, payload);
+  }
   void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t, const EntryPayload& payload) {
     DeviceCall call;
     const ReadProcess& process = recording_.processes()[process_];

@@ -137,6 +137,22 @@ class RangeScan : public ThreadVisitor {
     spare_ = started_.extract(found);
   }
 
+  // Of whatever length: `min_duration` is for what the program annotated.
+  void whole(std::uint32_t site, std::uint64_t begin, std::uint64_t end,
+             const EntryPayload& payload) {
+    Started started;
+    started.site = site;
+    started.kind = recording_.sites()[site].started_kind();
+    started.thread = thread_;
+    started.start = process_->time(begin);
+    started.keep(0, begin, payload);
+    started.row = self().opened(range_of(started), 0, begin, payload);
+    ScannedRange range = range_of(started);
+    range.end = std::max(process_->time(end), range.start);
+    range.self = range.end - range.start;
+    deliver(range);
+  }
+
   void lost(const record::LossWindow& window, record::LossReason reason) {
     self().loss(LossKind::by_recorder, recording_.loss_in(thread_, window.from, window.to,
                                                           window.count, loss_reason_text(reason)));

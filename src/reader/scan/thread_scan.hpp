@@ -10,6 +10,7 @@
 #include "reader/file/chunk_scan.hpp"
 #include "reader/file/recording.hpp"
 #include "reader/scan/open_stack.hpp"
+#include "reader/scan/work_payload.hpp"
 #include "trace/payload/payload_numbers.hpp"
 
 #include <algorithm>
@@ -31,6 +32,8 @@ struct ThreadVisitor {
   void mark(std::uint32_t, std::uint64_t, const EntryPayload&) {}
   void start(std::uint32_t, std::uint64_t, std::uint64_t, const EntryPayload&) {}
   void end(std::uint32_t, std::uint64_t, std::uint64_t, const EntryPayload&) {}
+  // A start/end range that is one entry: a call that launched work, or work of a GPU.
+  void whole(std::uint32_t, std::uint64_t, std::uint64_t, const EntryPayload&) {}
   void counter(std::uint32_t, record::EntryKind, std::uint64_t, std::uint64_t) {}
   void lost(const record::LossWindow&, record::LossReason) {}
   // What a ring overwrote: from, to and how many events, 0 where that is not known.
@@ -167,6 +170,18 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
         case record::EntryKind::end:
           visitor.end(subject, ticks, *value, payload);
           break;
+        case record::EntryKind::call: {
+          const record::LaunchWord launch = record::read_launch_word(*value);
+          visitor.whole(site, ticks - launch.duration, ticks, {true, launch.correlation, nullptr});
+          break;
+        }
+        case record::EntryKind::work: {
+          const WorkPayload described(process, entry, ticks);
+          if (!described.is_early()) {
+            visitor.whole(site, ticks, ticks + described.duration(), described.payload());
+          }
+          break;
+        }
         case record::EntryKind::base:
           break;
         case record::EntryKind::lost:

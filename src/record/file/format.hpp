@@ -60,8 +60,10 @@ enum class LossReason : std::uint32_t {
   reentered = 1,
   no_space = 2,
   no_memory = 3,
-  too_deep = 4,     // more ranges were open than the recorder remembers
-  name_budget = 5,  // calls that only name something, past the budget for names
+  too_deep = 4,      // more ranges were open than the recorder remembers
+  name_budget = 5,   // calls that only name something, past the budget for names
+  tool_dropped = 6,  // work of a GPU that CUPTI dropped
+  no_times = 7,      // work of a GPU of which CUPTI does not know when it was
 };
 constexpr std::size_t loss_reasons = 8;
 
@@ -204,6 +206,8 @@ enum class EntryKind : std::uint32_t {
   counter_none = 10,   // one word: the reason
   open = 11,           // subject: site; one word: ticks of a push that an earlier chunk held
   counter_bytes = 12,  // subject: counter; an extended payload: samples, one after the other
+  call = 13,           // subject: site; a call that launches work, at its end: work_format.hpp
+  work = 14,           // subject: site; work of a GPU, at its beginning: likewise
 };
 
 constexpr unsigned entry_kind_shift = 40;

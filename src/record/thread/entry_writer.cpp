@@ -152,6 +152,36 @@ void EntryWriter::lose(ThreadWriter& writer, LossReason reason) noexcept {
   if (file_.is_exhausted() || file_.mode() != RecordMode::full) write_loss(writer);
 }
 
+// For an entry of so many words. False: there is no space, and the event is counted as lost.
+bool EntryWriter::make_room(ThreadWriter& writer, std::size_t words) {
+  constexpr std::size_t before = 2 + loss_words;  // a new base
+  if (writer.loss_entry == nullptr && writer.cursor != nullptr) {
+    writer.end = writer.chunk_end - ThreadWriter::reserved_words;
+  }
+  if (writer.end == nullptr || writer.loss_entry != nullptr ||
+      writer.cursor + words + before > writer.end) {
+    if (!refill(writer, words + before)) {
+      lose(writer, LossReason::no_space);
+      return false;
+    }
+  }
+  write_losses(writer);
+  return true;
+}
+
+bool EntryWriter::put_words(ThreadWriter& writer, const WordEntry& entry) {
+  if (entry.subject >= entry_wide_subject) {
+    lose(writer, entry.subject == no_site ? LossReason::no_space : LossReason::name_budget);
+    return false;
+  }
+  if (!make_room(writer, 1 + entry.count)) return false;
+  if (entry.ticks < writer.base || entry.ticks - writer.base > entry_ticks_mask) {
+    store_base(writer, entry.ticks);
+  }
+  const std::uint64_t bits = entry.has_payload ? entry_payload_bit : 0;
+  return writer.put(entry.kind, entry.subject, entry.ticks, bits, entry.words, entry.count);
+}
+
 bool EntryWriter::put(ThreadWriter& writer, const NewEntry& entry) {
   const auto& [kind, subject, ticks, value, payload] = entry;
   if (subject == no_site) {
@@ -169,18 +199,7 @@ bool EntryWriter::put(ThreadWriter& writer, const NewEntry& entry) {
     if (payload->payload_type == trace::PayloadType::ext)
       needed += words_of(payload_bytes(*payload));
   }
-  constexpr std::size_t before = 2 + loss_words;  // a new base
-  if (writer.loss_entry == nullptr && writer.cursor != nullptr) {
-    writer.end = writer.chunk_end - ThreadWriter::reserved_words;
-  }
-  if (writer.end == nullptr || writer.loss_entry != nullptr ||
-      writer.cursor + needed + before > writer.end) {
-    if (!refill(writer, needed + before)) {
-      lose(writer, LossReason::no_space);
-      return false;
-    }
-  }
-  write_losses(writer);
+  if (!make_room(writer, needed)) return false;
   std::uint64_t delta = ticks > writer.base ? ticks - writer.base : 0;
   if (delta > entry_ticks_mask) {
     store_base(writer, ticks);

@@ -22,6 +22,16 @@ struct NewEntry {
   const trace::Event* payload = nullptr;  // whose payload it has, if that has one
 };
 
+// An entry of a few words, the last one of them the payload where it has one.
+struct WordEntry {
+  EntryKind kind;
+  std::uint32_t subject;
+  std::uint64_t ticks;
+  const std::uint64_t* words;
+  std::size_t count;
+  bool has_payload = false;
+};
+
 // Writes entries of any length into a thread's chunk, gives the thread a new one when that is full,
 // and counts the events that found no space. In mode `stats` there are no entries, only losses.
 class EntryWriter {
@@ -34,6 +44,7 @@ class EntryWriter {
 
   // False, and the event is counted as lost: there is no space, or its subject is not defined.
   bool put(ThreadWriter& writer, const NewEntry& entry);
+  bool put_words(ThreadWriter& writer, const WordEntry& entry);
   // The rows of a counter's samples.
   void put_samples(ThreadWriter& writer, const trace::Event& event, std::uint32_t counter,
                    std::uint64_t ticks);
@@ -51,6 +62,7 @@ class EntryWriter {
   void shorten(ThreadWriter& writer) noexcept;
 
  private:
+  bool make_room(ThreadWriter& writer, std::size_t words);
   bool refill(ThreadWriter& writer, std::size_t words);
   void write_open(ThreadWriter& writer, std::size_t words) noexcept;
   void write_loss(ThreadWriter& writer) noexcept;

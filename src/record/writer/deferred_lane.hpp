@@ -54,11 +54,10 @@ class DeferredLane {
   void samples(const trace::Event& event, std::uint64_t counter, std::string_view name,
                std::uint64_t ticks);
 
+  ThreadWriter& writer();
   void forget() noexcept { writer_ = nullptr; }  // in a forked child
 
  private:
-  ThreadWriter& writer();
-
   RecordingFile& file_;
   DefinitionWriter& definitions_;
   ThreadSites& sites_;

@@ -15,6 +15,7 @@
 #include "record/thread/thread_writer.hpp"
 #include "record/writer/deferred_lane.hpp"
 #include "record/writer/sample_lane.hpp"
+#include "record/writer/work_lane.hpp"
 #include "trace/event/event.hpp"
 
 #include <atomic>
@@ -98,6 +99,8 @@ class Recorder {
 
   // Takes events that are submitted with their times.
   DeferredLane& deferred() noexcept { return deferred_; }
+  // Takes what GPUs did.
+  WorkLane& work() noexcept { return work_; }
   // Takes samples of Python's stacks.
   SampleLane& samples() noexcept { return samples_; }
   // Of the file that is open: another one has another number.
@@ -129,6 +132,7 @@ class Recorder {
   LiveBlocks blocks_;
   ThreadList threads_;
   DeferredLane deferred_;
+  WorkLane work_;
   SampleLane samples_;
   ThreadWriter* current_ = nullptr;
   std::uint64_t switched_ = 0;  // ticks when the mode last changed

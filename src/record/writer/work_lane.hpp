@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "record/definitions/definition_writer.hpp"
+#include "record/file/work_format.hpp"
+#include "record/thread/entry_writer.hpp"
+#include "record/writer/deferred_lane.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace nvspan::record {
+
+// A piece of a GPU's work. Times are ticks.
+struct GpuWork {
+  WorkKind kind = WorkKind::kernel;
+  std::uint64_t begin = 0, end = 0;
+  std::uint32_t correlation = 0;
+  WorkPlace place;
+  std::uint64_t bytes = 0;  // of a copy or set
+};
+
+// A call that launched work, or may have.
+struct LaunchCall {
+  std::uint64_t begin = 0, end = 0;
+  std::uint32_t correlation = 0;
+};
+
+// What GPUs did, and the calls that made them do it.
+class WorkLane {
+ public:
+  WorkLane(RecordingFile& file, DefinitionWriter& definitions, EntryWriter& entries,
+           DeferredLane& lane)
+      : file_(file), definitions_(definitions), entries_(entries), lane_(lane) {}
+
+  // Sites are those of one file. no_site: there is no space for it.
+  std::uint32_t call_site(std::string_view name);
+  std::uint32_t work_site(WorkKind kind, std::string_view name);
+
+  // Of the thread whose writer it is.
+  void call(ThreadWriter& thread, std::uint32_t site, const LaunchCall& call);
+  void work(std::uint32_t site, const GpuWork& work);
+  // Work that is not in the recording, at no known time.
+  void lose(LossReason reason, std::uint64_t count);
+
+ private:
+  bool takes_events() const noexcept {
+    return file_.mode() == RecordMode::full || file_.mode() == RecordMode::ring;
+  }
+
+  RecordingFile& file_;
+  DefinitionWriter& definitions_;
+  EntryWriter& entries_;
+  DeferredLane& lane_;
+};
+
+}  // namespace nvspan::record

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The work of GPUs and the calls that launched it, from the recorder to a scan: which call, when,
+// where, how long; work that cannot be shown; files in which it is cut or makes no sense.
+
+#include "record/writer/work_lane.hpp"
+#include "reader/scan/device_lanes.hpp"
+#include "reader/scan/range_scan.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "expect.hpp"
+#include "writer_fixture.hpp"
+
+namespace {
+
+namespace record = nvspan::record;
+
+using nvspan::reader::DeviceCall;
+using nvspan::reader::RangeScan;
+using nvspan::reader::Recording;
+using nvspan::reader::ScannedRange;
+using nvspan::reader::Selection;
+using record::GpuWork;
+using record::LaunchCall;
+using record::ThreadWriter;
+using record::WorkKind;
+
+void durations_are_packed() {
+  for (const std::uint64_t ticks :
+       {std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 31) - 1}) {
+    EXPECT(record::unpack_duration(record::pack_duration(ticks)) == ticks);
+  }
+  constexpr std::uint64_t longer = (std::uint64_t{1} << 31) + 1023;
+  EXPECT(record::unpack_duration(record::pack_duration(longer)) == std::uint64_t{1} << 31);
+  constexpr std::uint64_t longest = ((std::uint64_t{1} << 31) - 1) << 10;
+  EXPECT(record::unpack_duration(record::pack_duration(~std::uint64_t{0})) == longest);
+  const record::LaunchWord launch = record::read_launch_word(record::launch_word({0xFFFFFFFF, 77}));
+  EXPECT(launch.correlation == 0xFFFFFFFF && launch.duration == 77);
+  const record::WorkPlace place =
+      record::read_place_word(record::place_word({300, 70000, 0xFFFFFFFF}));
+  EXPECT(place.device == 255 && place.context == 65535 && place.stream == 0xFFFFFFFF);
+}
+
+// Each range: its name, how many ticks it took, and of work its place, call and payload.
+class Log : public RangeScan<Log, true> {
+ public:
+  explicit Log(const Recording& recording) : RangeScan(recording, Selection()) {}
+
+  void ended(const ScannedRange& range) {
+    const auto& site = recording_.sites()[range.site];
+    text += recording_.text(site.name);
+    DeviceCall call;
+    if (read_device_call(*process_, site, range.call->payload, call)) {
+      text += " on " + std::to_string(call.device) + "." + std::to_string(call.stream) + " of " +
+              std::to_string(call.launch) + (call.launched != 0 ? " launched" : " not launched") +
+              " by " + std::to_string(call.thread);
+      if (call.payload.present) text += " payload " + std::to_string(call.payload.bits);
+    } else {
+      text += " number " + std::to_string(range.call->payload.bits);
+    }
+    text += "\n";
+  }
+
+  std::string text;
+};
+
+std::string ranges_of(const std::vector<std::uint64_t>& words, std::string* lost = nullptr) {
+  Recording recording;
+  std::vector<std::uint64_t> copy = words;
+  EXPECT(recording.add("a.nvspan", std::move(copy), 8 * words.size()));
+  Log log(recording);
+  log.run();
+  if (lost != nullptr) {
+    for (const auto& loss : recording.losses()) {
+      *lost += std::string(loss.reason) + " " + std::to_string(loss.count) + "\n";
+    }
+  }
+  return log.text;
+}
+
+void add_call(nvspan_test::Writer& writer, ThreadWriter& thread, const char* name,
+              std::uint32_t correlation, std::uint64_t begin) {
+  record::WorkLane& lane = writer.recorder.work();
+  lane.call(thread, lane.call_site(name), LaunchCall{begin, begin + 10, correlation});
+}
+
+void add_work(nvspan_test::Writer& writer, WorkKind kind, const char* name,
+              std::uint32_t correlation, std::uint64_t begin, std::uint64_t bytes = 0) {
+  record::WorkLane& lane = writer.recorder.work();
+  GpuWork work;
+  work.kind = kind;
+  work.begin = begin;
+  work.end = begin + 100;
+  work.correlation = correlation;
+  work.place = {1, 2, 7};
+  work.bytes = bytes;
+  lane.work(lane.work_site(kind, name), work);
+}
+
+void work_finds_its_call() {
+  nvspan_test::Writer writer({});
+  ThreadWriter& thread = *writer.recorder.ready(nullptr, 101);
+  const std::uint64_t now = record::ticks_now();
+  add_work(writer, WorkKind::copy, "copy", 2, now + 50, 4096);  // the lane may come first
+  add_call(writer, thread, "launch", 1, now);
+  add_call(writer, thread, "memcpy", 2, now + 20);
+  add_work(writer, WorkKind::kernel, "kernel", 1, now + 30);
+  add_work(writer, WorkKind::kernel, "kernel", 3, now + 40);
+  writer.recorder.close(&thread);
+  const std::string text = ranges_of(writer.words());
+  EXPECT_EQUAL(text,
+               "launch number 1\n"
+               "memcpy number 2\n"
+               "copy on 1.7 of 2 launched by 101 payload 4096\n"
+               "kernel on 1.7 of 1 launched by 101\n"
+               "kernel on 1.7 of 3 not launched by 0\n");
+}
+
+void early_work_is_counted() {
+  nvspan_test::Writer writer({});
+  ThreadWriter& thread = *writer.recorder.ready(nullptr, 101);
+  const std::uint64_t now = record::ticks_now();
+  add_call(writer, thread, "launch", 1, now);
+  add_work(writer, WorkKind::kernel, "early", 1, now - 1);
+  add_work(writer, WorkKind::kernel, "at once", 1, now);
+  writer.recorder.work().lose(record::LossReason::tool_dropped, 5);
+  writer.recorder.work().lose(record::LossReason::no_times, 0);
+  writer.recorder.close(&thread);
+  std::string lost;
+  EXPECT_EQUAL(ranges_of(writer.words(), &lost),
+               "launch number 1\nat once on 1.7 of 1 launched by 101\n");
+  EXPECT_EQUAL(lost, "dropped by CUPTI 5\nGPU work before its launch 1\n");
+}
+
+// Each prefix of a file is read as what was written first.
+void a_cut_file_is_read_up_to_there() {
+  nvspan_test::Writer writer({});
+  ThreadWriter& thread = *writer.recorder.ready(nullptr, 101);
+  const std::uint64_t now = record::ticks_now();
+  for (std::uint32_t i = 1; i <= 20; ++i) {
+    add_call(writer, thread, "launch", i, now + i);
+    add_work(writer, WorkKind::set, "set", i, now + 100 + i, i);
+  }
+  writer.recorder.close(&thread);
+  const std::vector<std::uint64_t> words = writer.words();
+  std::size_t most = 0;
+  for (std::size_t size = record::file_header_bytes / 8; size <= words.size(); ++size) {
+    const std::string text =
+        ranges_of({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(size)});
+    EXPECT(text.size() >= most || size < words.size());
+    most = std::max(most, text.size());
+  }
+  EXPECT(ranges_of(words).size() == most);
+}
+
+void other_modes_take_none() {
+  for (const record::RecordMode mode : {record::RecordMode::stats, record::RecordMode::armed}) {
+    record::RecordOptions options;
+    options.mode = mode;
+    nvspan_test::Writer writer(options);
+    ThreadWriter& thread = *writer.recorder.ready(nullptr, 101);
+    add_call(writer, thread, "launch", 1, record::ticks_now());
+    add_work(writer, WorkKind::kernel, "kernel", 1, record::ticks_now());
+    writer.recorder.close(&thread);
+    EXPECT_EQUAL(ranges_of(writer.words()), "");
+  }
+}
+
+}  // namespace
+
+int main() {
+  durations_are_packed();
+  work_finds_its_call();
+  early_work_is_counted();
+  a_cut_file_is_read_up_to_there();
+  other_modes_take_none();
+  return nvspan_test::failures() == 0 ? 0 : 1;
+}
