@@ -48,6 +48,7 @@ from nvspan._device import name_device, name_event, name_stream
 from nvspan._lazy import LazyModule
 from nvspan._runtime.configure import configure, configure_from_environment
 from nvspan._runtime.domains import DummyDomain, enabled, get_domain, set_message_limit
+from nvspan._runtime.gpu_work import lend_cupti_as_environment_says
 from nvspan._runtime.info import info
 from nvspan._runtime.names import name_category, name_thread, name_threads_automatically
 from nvspan._runtime.steps import Step, step
@@ -141,7 +142,8 @@ Recording._import = staticmethod(_recording_of)
 _adapters.connect()
 record_as_environment_says()
 sample_as_environment_says()
-del record_as_environment_says, sample_as_environment_says
+lend_cupti_as_environment_says()
+del lend_cupti_as_environment_says, record_as_environment_says, sample_as_environment_says
 start_from_environment()
 del start_from_environment
 _watch()

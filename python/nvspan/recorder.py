@@ -8,6 +8,7 @@ import os
 import sys
 
 from nvspan import _core, launch
+from nvspan._runtime import gpu_work
 from nvspan._runtime import lines as line_samples
 from nvspan._runtime.registry import callers_of_nvtx
 
@@ -56,14 +57,16 @@ def config_string(
     names: float | None = None,
     *,
     annotate_cost: int = 0,
+    cuda: str | None = None,
 ) -> str:
     """The configuration of the injection library for a recording, as passed in NVSPAN_TRACE.
 
     `annotate_cost` is kept for readers: the ns of one annotation, recorded; 0: not measured.
+    `cuda` None: what the variable NVSPAN_RECORD_CUDA of the process says.
 
     Raises:
-        ValueError: an unknown mode, a file name with a null character, or `names` that are not
-            more than 0.
+        ValueError: an unknown mode, a file name with a null character, `names` that are not more
+            than 0, what `cuda` cannot be, or kernels in a mode that keeps no events.
         TypeError: `names` is no number.
     """
     if isinstance(domains, str):
@@ -77,6 +80,10 @@ def config_string(
         parts.append(f"names={_name_bytes(names)}")
     if run:
         parts.append(f"run={run}")
+    if cuda is not None:
+        if gpu_work.check_choice(cuda) != "off" and mode in ("stats", "armed"):
+            raise ValueError(f"cuda={cuda} needs the mode full or ring, not {mode}")
+        parts.append(f"cuda={cuda}")
     if annotate_cost:
         parts.append(f"annotate_cost={annotate_cost}")
     return ";".join(parts)
@@ -140,10 +147,14 @@ class record(launch._Attachment):
         lines: how many times a second the stacks of Python's threads are sampled; "auto": at
             first 1,000 times, then as often as a two-hundredth of a processor allows; "armed": once
             ``nvspan attach --lines`` asks for it; None: not.
+        cuda: what is recorded of GPUs, in the modes full and ring: "kernels" (or "auto"), kernels,
+            copies, sets and graphs with the calls that launched them; "graphs", each kernel of a
+            graph too; "off". None: what the variable NVSPAN_RECORD_CUDA says, else nothing. Work
+            that was launched before the recording began is not in it.
 
     Raises:
-        ValueError: an unknown mode, `names` that are not more than 0, or a rate that `lines` cannot
-            be.
+        ValueError: an unknown mode, `names` that are not more than 0, a rate that `lines` cannot
+            be, or what `cuda` cannot be.
         TypeError: `names` or `lines` is no number.
 
     Each start makes a new file. Forked children, and programs that are started meanwhile, record
@@ -168,11 +179,16 @@ class record(launch._Attachment):
         min_duration: int | None = None,
         names: float | None = None,
         lines: float | str | None = None,
+        cuda: str | None = None,
     ) -> None:
         self._period = None if lines is None else line_samples.period_of(lines)
         self._path = os.path.abspath(os.fsdecode(_DEFAULT_NAME if path is None else path))
         self._run = int.from_bytes(os.urandom(6), "little") | 1
-        super().__init__(config_string(self._path, mode, domains, min_duration, self._run, names))
+        self._cuda = cuda
+        self._has_cuda_injection = False
+        super().__init__(
+            config_string(self._path, mode, domains, min_duration, self._run, names, cuda=cuda)
+        )
 
     @property
     def paths(self) -> list[str]:
@@ -182,6 +198,9 @@ class record(launch._Attachment):
     def _after_attaching(self, library: str) -> None:
         os.environ[launch.INJECTION_VARIABLE] = library
         os.environ[launch.CONFIG_VARIABLE] = self._config
+        self._has_cuda_injection = gpu_work.add_to_environment(os.environ, self._cuda, library)
+        if self._has_cuda_injection:
+            gpu_work.lend_cupti()
         if self._period is None:
             return
         problem = line_samples.start(library, self._period)
@@ -195,6 +214,8 @@ class record(launch._Attachment):
         line_samples.stop()
         os.environ.pop(launch.INJECTION_VARIABLE, None)
         os.environ.pop(launch.CONFIG_VARIABLE, None)
+        if self._has_cuda_injection:
+            gpu_work.remove_from_environment()
 
     def _after_start(self) -> None:
         early = [name for name in callers_of_nvtx if name in sys.modules]
@@ -227,6 +248,7 @@ def record_as_environment_says() -> None:
     tool = launch.attached_tool()
     if tool is None:
         os.environ[launch.INJECTION_VARIABLE] = library
+        gpu_work.add_to_environment(os.environ, None, library)
     elif os.path.basename(tool) != os.path.basename(library):
         os.write(2, f"nvspan: {tool} is attached to NVTX, so {RECORD_VARIABLE} does nothing\n"
                  .encode(errors="replace"))  # fmt: skip

@@ -43,7 +43,7 @@ def test_our_declarations_are_those_of_the_toolkit():
 
 
 def test_our_declarations_are_those_of_cupti():
-    includes = toolkits("cupti_callbacks.h")
+    includes = toolkits("cupti_activity.h")
     if not includes:
         pytest.skip("no CUPTI: install a CUDA toolkit or the nvidia-cuda-cupti wheel")
     source = ROOT / "tests" / "cpp" / "cupti_types_test.cpp"

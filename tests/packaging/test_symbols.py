@@ -40,6 +40,7 @@ def exported(path):
 
 def test_the_injection_library_exports_its_entry_points_alone():
     assert exported(installed("libnvspan_inject.so")) == {
+        "InitializeInjection",
         "InitializeInjectionNvtx2",
         "InitializeInjectionNvtxExtension",
         "nvspan_inject_check_sampler",
@@ -48,9 +49,11 @@ def test_the_injection_library_exports_its_entry_points_alone():
         "nvspan_inject_device_state",
         "nvspan_inject_open_device",
         "nvspan_inject_pause_sampler",
+        "nvspan_inject_release_gpu",
         "nvspan_inject_resume_sampler",
         "nvspan_inject_start_sampler",
         "nvspan_inject_stop_sampler",
+        "nvspan_inject_take_gpu",
         "nvspan_inject_take_thread_namer",
     }
 

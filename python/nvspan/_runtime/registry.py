@@ -106,5 +106,8 @@ class EmitTarget:
 # The name that `configure(emit=...)` knows it by -> the target.
 emit_targets: dict[str, EmitTarget] = {}
 
+# What makes those who use CUPTI in this process lend it: called once kernels may be recorded.
+cupti_lenders: list[Callable[[], None]] = []
+
 # What a recording of its own process sees too late if it was imported before.
 callers_of_nvtx: list[str] = ["nvtx"]

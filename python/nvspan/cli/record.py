@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import nvspan
 from nvspan import launch, recorder
-from nvspan._runtime import lines
+from nvspan._runtime import gpu_work, lines
 from nvspan._runtime.warnings import plain_text
 from nvspan.cli.common.options import MIN_FILES
 from nvspan.cli.common.parser import Parser
@@ -77,6 +77,11 @@ def _parser() -> Parser:
         "sample the lines of Python processes so many times a second; auto: at first 1,000 times, "
         "then as often as a two-hundredth of a processor allows; armed: once nvspan attach --lines "
         "asks for it; off (default: auto; off with --profile and in the modes stats and armed)",
+    )
+    parser.option(
+        "--cuda WHAT",
+        "record what GPUs do, with the calls that launched it: kernels (or auto), kernels, copies, "
+        "sets and graphs; graphs, each kernel of a graph too; off (the default)",
     )
     parser.option(
         "--trigger TRIGGER",
@@ -249,6 +254,7 @@ def _environment(
             run,
             options.names,
             annotate_cost=measure_annotate_cost(),
+            cuda=options.cuda,
         )
     except ValueError as error:
         parser.error(str(error))
@@ -257,6 +263,7 @@ def _environment(
     environment = {**os.environ, launch.INJECTION_VARIABLE: library, launch.CONFIG_VARIABLE: config}
     environment.setdefault(launch.NCCL_VARIABLE, launch.nccl_plugin())
     lines.add_to_environment(environment, rate)
+    gpu_work.add_to_environment(environment, options.cuda, library)
     return environment
 
 

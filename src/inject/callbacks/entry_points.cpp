@@ -8,6 +8,7 @@
 #include "inject/callbacks/callbacks.hpp"
 #include "inject/decode/call.hpp"
 #include "inject/decode/nvtx_types.hpp"
+#include "inject/session/gpu_activity.hpp"
 #include "inject/session/line_samples.hpp"
 #include "inject/session/session.hpp"
 #include "record/live/live_blocks.hpp"
@@ -107,6 +108,7 @@ NVSPAN_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
   int connected = 0;
   if (get_table != nullptr && nvspan::inject::session().open_from_environment()) {
     connected = nvspan::inject::connect(get_table);
+    nvspan::inject::start_gpu_activity_if_used();
   }
   errno = saved;
   return connected;
@@ -125,7 +127,21 @@ NVSPAN_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) 
 // Starts tracing in this process, as `config` says ("format=jsonl;file=/tmp/trace.jsonl"). Zero:
 // it could not (a line on standard error says why), or tracing is on already.
 NVSPAN_EXPORT int nvspan_inject_open(const char* config) {
-  return nvspan::inject::session().open_in_process(config) ? 1 : 0;
+  if (!nvspan::inject::session().open_in_process(config)) return 0;
+  nvspan::inject::start_gpu_activity_if_used();
+  return 1;
+}
+
+// The driver calls it when the program begins to use CUDA, in the library that
+// CUDA_INJECTION64_PATH names. A process inherits that variable also where nothing is recorded.
+NVSPAN_EXPORT int InitializeInjection() {
+  const int saved = errno;
+  using nvspan::inject::environment;
+  const bool wanted = !environment("NVSPAN_TRACE").empty() || !environment("NVSPAN_RECORD").empty();
+  if (wanted) nvspan::inject::session().open_from_environment();
+  nvspan::inject::start_gpu_activity();
+  errno = saved;
+  return 1;
 }
 
 // Ends what nvspan_inject_open started, once the callbacks that are under way are done. Callbacks
@@ -168,6 +184,11 @@ NVSPAN_EXPORT void nvspan_inject_device_state(std::uint64_t range, unsigned stat
     call.session.capture().device_state(range, static_cast<nvspan::record::LiveDeviceState>(state));
   });
 }
+
+// Another tool of this process is about to use CUPTI, or no longer does. Work of GPUs in between is
+// not in the recording.
+NVSPAN_EXPORT void nvspan_inject_release_gpu() { nvspan::inject::release_gpu_activity(); }
+NVSPAN_EXPORT void nvspan_inject_take_gpu() { nvspan::inject::retake_gpu_activity(); }
 
 // Samples of Python's stacks: inject/session/line_samples.hpp. Text: why it cannot.
 NVSPAN_EXPORT const char* nvspan_inject_check_sampler(const nvspan::lines::Interpreter* interpreter,

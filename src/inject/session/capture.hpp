@@ -12,6 +12,7 @@
 #include "record/live/live_blocks.hpp"
 #include "record/thread/thread_writer.hpp"
 #include "record/writer/sample_lane.hpp"
+#include "record/writer/work_lane.hpp"
 #include "trace/event/event.hpp"
 
 #include <cstdint>
@@ -49,6 +50,18 @@ class Capture : public core::Immovable {
 
   // Where samples of stacks go; null: nowhere.
   virtual record::SampleLane* samples() { return nullptr; }
+
+  // Where the work of GPUs goes; null: nowhere.
+  virtual record::WorkLane* work() { return nullptr; }
+  // A call of the thread that may have launched work. Returns the site of all such calls, and the
+  // epoch of the writers that may use it; 0: none may.
+  struct CallSite {
+    std::uint64_t epoch = 0;
+    std::uint32_t site = record::no_site;
+  };
+  virtual CallSite launched(ThreadState&, const char* /* function */, const record::LaunchCall&) {
+    return {};
+  }
 
   virtual void thread_exit(ThreadState&) {}
   // The program begins to end: its libraries still work.

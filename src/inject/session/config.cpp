@@ -3,6 +3,8 @@
 
 #include "inject/session/config.hpp"
 
+#include <algorithm>
+
 namespace nvspan::inject {
 namespace {
 
@@ -112,6 +114,23 @@ bool parse_megabytes(std::string_view text, std::uint64_t& bytes) {
   return any && bytes != 0;
 }
 
+const char* parse_cuda(std::string_view text, CudaChoice& choice) {
+  choice = CudaChoice::off;
+  if (text == "off") return nullptr;
+  while (!text.empty()) {
+    const std::string_view part = cut(text, ',');
+    if (part == "graphs") {
+      choice = CudaChoice::graphs;
+    } else if (part == "auto" || part == "kernels") {
+      choice = std::max(choice, CudaChoice::kernels);
+    } else {
+      choice = CudaChoice::off;
+      return "cuda must be auto, kernels, graphs or off";
+    }
+  }
+  return nullptr;
+}
+
 const char* parse_config(std::string_view text, Config& config) {
   while (!text.empty()) {
     std::string_view value = cut(text, ';');
@@ -134,6 +153,9 @@ const char* parse_config(std::string_view text, Config& config) {
       if (!parse_number(value, config.min_duration)) problem = "min_duration must be a number";
     } else if (key == "names") {
       if (!parse_number(value, config.name_bytes)) problem = "names must be a number";
+    } else if (key == "cuda") {
+      config.has_cuda = true;
+      problem = parse_cuda(value, config.cuda);
     } else if (key == "run") {
       if (!parse_number(value, config.run)) problem = "run must be a number";
     } else if (key == "annotate_cost") {

@@ -14,6 +14,25 @@
 
 namespace nvspan::inject {
 
+namespace {
+
+CudaChoice wanted_of_cuda(const Config& config) {
+  const bool keeps_events =
+      config.mode == record::RecordMode::full || config.mode == record::RecordMode::ring;
+  if (!keeps_events) return CudaChoice::off;
+  if (config.has_cuda) return config.cuda;
+  const std::string_view text = environment("NVSPAN_RECORD_CUDA");
+  CudaChoice choice = CudaChoice::off;
+  const char* const problem = parse_cuda(text, choice);
+  if (problem != nullptr) {
+    core::write_error_line("NVSPAN_RECORD_CUDA=%.*s is ignored: %s", static_cast<int>(text.size()),
+                           text.data(), problem);
+  }
+  return choice;
+}
+
+}  // namespace
+
 bool RecordCapture::open(const Config& config) {
   record::RecordOptions options;
   options.path = config.file;
@@ -28,6 +47,7 @@ bool RecordCapture::open(const Config& config) {
     core::write_error_line(
         "NVSPAN_RECORD_NAMES must be a number of megabytes, not %s; it is ignored", names);
   }
+  cuda_ = wanted_of_cuda(config);
   options.run = config.run;
   options.annotate_cost = static_cast<std::uint16_t>(
       std::min<std::uint64_t>(config.annotate_cost, std::numeric_limits<std::uint16_t>::max()));
@@ -86,8 +106,29 @@ bool RecordCapture::open_in_child() {
   return true;
 }
 
+bool RecordCapture::takes_events() {
+  if (!open_in_child() || !recorder_.is_open()) return false;
+  const record::RecordMode mode = recorder_.mode();
+  return mode == record::RecordMode::full || mode == record::RecordMode::ring;
+}
+
 record::SampleLane* RecordCapture::samples() {
   return open_in_child() && recorder_.is_open() ? &recorder_.samples() : nullptr;
+}
+
+record::WorkLane* RecordCapture::work() { return takes_events() ? &recorder_.work() : nullptr; }
+
+Capture::CallSite RecordCapture::launched(ThreadState& thread, const char* function,
+                                          const record::LaunchCall& call) {
+  record::ThreadWriter* const writer = takes_events() ? writer_of(thread.tid) : nullptr;
+  if (writer == nullptr) return {};
+  if (writer->busy.load(std::memory_order_relaxed) != 0) {
+    writer->drop(record::LossReason::reentered);
+    return {};
+  }
+  const std::uint32_t site = recorder_.work().call_site(function);
+  recorder_.work().call(*writer, site, call);
+  return {site < record::entry_wide_subject ? writer->epoch : 0, site};
 }
 
 // The calling thread's end of the recording; null when there is none.
@@ -200,6 +241,9 @@ void RecordCapture::forked() noexcept {
   if (static_cast<std::uint32_t>(::getpid()) != recorder_.pid()) recorder_.mark_forked();
 }
 
-void RecordCapture::close() noexcept { recorder_.close(thread_slot().writer); }
+void RecordCapture::close() noexcept {
+  cuda_ = CudaChoice::off;
+  recorder_.close(thread_slot().writer);
+}
 
 }  // namespace nvspan::inject

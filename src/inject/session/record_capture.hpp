@@ -8,6 +8,7 @@
 #include "inject/session/registry.hpp"
 #include "record/writer/recorder.hpp"
 
+#include <atomic>
 #include <cstdint>
 
 namespace nvspan::inject {
@@ -24,6 +25,7 @@ class RecordCapture final : public Capture {
   // Of a thread that ends, whether or not something is recorded now.
   void retire(record::ThreadWriter* writer) noexcept { recorder_.retire(writer); }
   record::Recorder& recorder() noexcept { return recorder_; }
+  CudaChoice cuda_choice() const noexcept { return cuda_.load(std::memory_order_relaxed); }
   // The calling thread has another `own_name` now. The name that the program gave to NVTX counts
   // before it.
   void name(const ThreadState& thread);
@@ -42,6 +44,9 @@ class RecordCapture final : public Capture {
   void other(const trace::Event& event) override;
   bool takes_deferred(ThreadState& thread) override { return writer_of(thread.tid) != nullptr; }
   record::SampleLane* samples() override;
+  record::WorkLane* work() override;
+  CallSite launched(ThreadState& thread, const char* function,
+                    const record::LaunchCall& call) override;
   void process_exit(ThreadState& thread, std::uint64_t lost) override;
   void before_exit() noexcept override { recorder_.note_cuda(); }
   void forked() noexcept override;
@@ -49,6 +54,7 @@ class RecordCapture final : public Capture {
 
  private:
   record::ThreadWriter* writer_of(std::uint32_t tid);
+  bool takes_events();
   bool open_in_child();
   void name_handles();
   record::LiveDevice* devices() noexcept;
@@ -58,6 +64,7 @@ class RecordCapture final : public Capture {
 
   const Registry& registry_;
   record::Recorder recorder_;
+  std::atomic<CudaChoice> cuda_{CudaChoice::off};
   std::size_t named_ = 0;  // strings whose handles have names in the file
 };
 

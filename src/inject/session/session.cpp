@@ -5,6 +5,7 @@
 
 #include "core/os/error_line.hpp"
 #include "core/os/fork_lock.hpp"
+#include "inject/session/gpu_activity.hpp"
 #include "inject/session/line_samples.hpp"
 #include "inject/session/thread_state.hpp"
 
@@ -145,6 +146,7 @@ bool Session::open_in_process(const char* config) noexcept {
 
 void Session::close_in_process() noexcept {
   if (thread_slot().busy) return;
+  stop_gpu_activity();
   const QuietSection quiet;
   lock();
   if (in_process_) {
@@ -245,6 +247,7 @@ void Session::retire_thread(ThreadState* state) noexcept {
 
 void Session::before_process_exit() noexcept {
   abandon_sampler();
+  flush_gpu_activity(false);
   if (!active() || thread_slot().busy) return;
   const QuietSection quiet;
   lock();

@@ -69,6 +69,9 @@ class Session : public core::Immovable {
     }
   }
 
+  // What of GPUs is recorded where something is.
+  CudaChoice cuda_choice() const noexcept { return record_.cuda_choice(); }
+
   void count_lost() noexcept { lost_.fetch_add(1, std::memory_order_relaxed); }
   void before_process_exit() noexcept;
   void at_process_exit() noexcept;
@@ -97,6 +100,8 @@ class Session : public core::Immovable {
   const trace::PayloadNames& names() const noexcept { return names_; }
   // Where samples go; null: nowhere.
   record::SampleLane* samples() { return capture_ == nullptr ? nullptr : capture_->samples(); }
+  // Where the work of GPUs goes; null: nowhere.
+  record::WorkLane* work() { return capture_ == nullptr ? nullptr : capture_->work(); }
   // Whether a recording can take an event at its own time now.
   bool records() { return capture_ != nullptr && capture_->takes_deferred(current_thread()); }
 

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// As much of CUPTI's callback and activity interfaces as is used here. Names, numbers and layouts
+// are those of cupti_callbacks.h, cupti_activity.h and cupti_result.h. Of a record, what is
+// declared is the same from CUDA 11.0 on: CUPTI makes records longer and keeps what they begin
+// with. tests/cpp/cupti_types_test.cpp compares all of it with NVIDIA's headers.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nvspan::cupti {
+
+using CuptiResult = int;
+constexpr CuptiResult cupti_success = 0;
+constexpr CuptiResult cupti_max_limit_reached = 12;
+constexpr CuptiResult cupti_insufficient_privileges = 35;
+constexpr CuptiResult cupti_multiple_subscribers = 39;
+
+enum class CuptiDomain : int { driver = 1, runtime = 2 };
+enum class CuptiSite : int { enter = 0, exit = 1 };
+
+// What a callback of the domains of the driver's and the runtime's calls is given.
+struct CuptiCall {
+  CuptiSite site;
+  const char* function_name;
+  const void* parameters;
+  void* return_value;
+  const char* symbol_name;  // of a launch: the kernel; null: there is none
+  void* context;
+  std::uint32_t context_uid;
+  std::uint64_t* correlation_data;
+  std::uint32_t correlation_id;
+};
+using CuptiCallback = void (*)(void* user, CuptiDomain domain, std::uint32_t id, const void* data);
+
+// --- activity records ----------------------------------------------------------------------------
+
+enum class ActivityKind : std::uint32_t {
+  copy = 1,
+  set = 2,
+  kernel = 3,
+  concurrent_kernel = 10,
+  peer_copy = 22,
+  graph = 51,
+};
+
+struct ActivityRecord {
+  ActivityKind kind;
+};
+
+struct KernelRecord {  // CUpti_ActivityKernel4 and later
+  ActivityKind kind;
+  std::uint8_t cache_config;
+  std::uint8_t shared_memory_config;
+  std::uint16_t registers_per_thread;
+  std::uint32_t partitioned_cache_requested;
+  std::uint32_t partitioned_cache_executed;
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint64_t completed;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::int32_t grid[3];
+  std::int32_t block[3];
+  std::int32_t static_shared_memory;
+  std::int32_t dynamic_shared_memory;
+  std::uint32_t local_memory_per_thread;
+  std::uint32_t local_memory_total;
+  std::uint32_t correlation;
+  std::int64_t grid_id;
+  const char* name;
+};
+
+struct CopyRecord {  // CUpti_ActivityMemcpy3 and later
+  ActivityKind kind;
+  std::uint8_t copy_kind;
+  std::uint8_t source_kind;
+  std::uint8_t destination_kind;
+  std::uint8_t flags;
+  std::uint64_t bytes;
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t correlation;
+};
+
+struct PeerCopyRecord {  // CUpti_ActivityMemcpyPtoP2 and later
+  ActivityKind kind;
+  std::uint8_t copy_kind;
+  std::uint8_t source_kind;
+  std::uint8_t destination_kind;
+  std::uint8_t flags;
+  std::uint64_t bytes;
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t source_device;
+  std::uint32_t source_context;
+  std::uint32_t destination_device;
+  std::uint32_t destination_context;
+  std::uint32_t correlation;
+};
+
+struct SetRecord {  // CUpti_ActivityMemset2 and later
+  ActivityKind kind;
+  std::uint32_t value;
+  std::uint64_t bytes;
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t correlation;
+};
+
+struct GraphRecord {  // CUpti_ActivityGraphTrace and later
+  ActivityKind kind;
+  std::uint32_t correlation;
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint32_t device;
+  std::uint32_t graph;
+  std::uint32_t context;
+  std::uint32_t stream;
+};
+
+// --- functions -----------------------------------------------------------------------------------
+
+using BufferRequested = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* records);
+using BufferCompleted = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer,
+                                 std::size_t size, std::size_t valid);
+constexpr std::uint32_t flush_forced = 1;
+
+// library.cpp has the names that CUPTI gives them.
+struct CuptiFunctions {
+  CuptiResult (*subscribe)(void** subscriber, CuptiCallback callback, void* user);
+  CuptiResult (*unsubscribe)(void* subscriber);
+  CuptiResult (*enable_callback)(std::uint32_t enable, void* subscriber, CuptiDomain domain,
+                                 std::uint32_t id);
+  CuptiResult (*result_string)(CuptiResult result, const char** text);
+  CuptiResult (*register_buffers)(BufferRequested requested, BufferCompleted completed);
+  CuptiResult (*register_clock)(std::uint64_t (*clock)());
+  CuptiResult (*enable)(ActivityKind kind);
+  CuptiResult (*disable)(ActivityKind kind);
+  CuptiResult (*next_record)(std::uint8_t* buffer, std::size_t valid, ActivityRecord** record);
+  CuptiResult (*dropped_records)(void* context, std::uint32_t stream, std::size_t* dropped);
+  CuptiResult (*flush)(std::uint32_t flag);
+};
+
+}  // namespace nvspan::cupti

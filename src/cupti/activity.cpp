@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cupti/activity.hpp"
+
+#include "cupti/buffers.hpp"
+#include "cupti/launch_calls.hpp"
+#include "cupti/library.hpp"
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+namespace nvspan::cupti {
+namespace {
+
+constexpr std::size_t most_ids = 1024;
+constexpr std::uint8_t no_function = 0xFF;
+
+// Never destroyed: CUPTI's thread may call until the very end of the process.
+struct TakenActivity {
+  const CuptiFunctions* functions = nullptr;  // not null from the first time that it began
+  ActivityTaker taker = {};
+  ActivityBuffers buffers;
+  void* subscriber = nullptr;  // null: it has not begun
+  pid_t pid = 0;               // of the process in which it has
+  bool has_clock = false;
+  std::atomic<std::uint32_t> begun{0};  // how often it has
+  std::atomic<bool> takes{false};
+  std::uint8_t function_of[2][most_ids] = {};  // by domain and id
+};
+
+TakenActivity& activity() noexcept {
+  alignas(TakenActivity) static unsigned char storage[sizeof(TakenActivity)];
+  static TakenActivity* const instance = new (storage) TakenActivity;
+  return *instance;
+}
+
+// In a forked child there is no CUPTI, whatever its memory says.
+bool is_in_child(const TakenActivity& self) noexcept { return self.pid != ::getpid(); }
+
+// --- launches ------------------------------------------------------------------------------------
+
+// The calls of a thread that have not returned: one of the runtime calls one of the driver.
+struct OpenCalls {
+  static constexpr unsigned most = 4;
+  struct {
+    std::uint64_t begin;
+    std::uint32_t correlation;
+  } calls[most];
+  unsigned depth;
+  std::uint32_t begun;  // of TakenActivity: what is open in an earlier taking never returns
+};
+__thread OpenCalls open_calls __attribute__((tls_model("initial-exec")));
+
+// nvspan's own kernels are not the program's work.
+bool is_own(const char* kernel) noexcept {
+  return kernel != nullptr && std::strncmp(kernel, "nvspan_", 7) == 0;
+}
+
+void end_call(TakenActivity& self, std::size_t function, const CuptiCall& call) {
+  OpenCalls& open = open_calls;
+  if (open.depth == 0 || open.begun != self.begun) return;  // it began before the taking did
+  if (--open.depth >= OpenCalls::most) return;
+  const auto& own = open.calls[open.depth];
+  if (own.correlation != call.correlation_id || is_own(call.symbol_name)) return;
+  // The call around it stands for both where CUPTI gives both one number.
+  if (open.depth != 0 && open.calls[open.depth - 1].correlation == own.correlation) return;
+  self.taker.launched(function, LaunchTimes{own.begin, self.taker.clock(), own.correlation});
+}
+
+void on_call(void*, CuptiDomain domain, std::uint32_t id, const void* data) {
+  TakenActivity& self = activity();
+  if (!self.takes.load(std::memory_order_acquire) || id >= most_ids) return;
+  const bool is_driver = domain == CuptiDomain::driver;
+  if (!is_driver && domain != CuptiDomain::runtime) return;
+  const std::uint8_t function = self.function_of[is_driver ? 0 : 1][id];
+  if (function == no_function) return;
+  const auto& call = *static_cast<const CuptiCall*>(data);
+  if (call.site == CuptiSite::exit) return end_call(self, function, call);
+  OpenCalls& open = open_calls;
+  const std::uint32_t begun = self.begun;
+  if (open.begun != begun) open = OpenCalls{{}, 0, begun};
+  if (open.depth < OpenCalls::most) {
+    open.calls[open.depth] = {self.taker.clock(), call.correlation_id};
+  }
+  ++open.depth;
+}
+
+template <typename Use>
+void each_launch_id(Use&& use) {
+  std::uint8_t number = 0;
+  for (const LaunchFunction& function : launch_functions()) {
+    for (const std::uint16_t id : function.ids) {
+      if (id != 0) use(function.domain, id, number);
+    }
+    ++number;
+  }
+}
+
+// An older CUPTI knows fewer ids.
+void enable_launches(const TakenActivity& self) {
+  each_launch_id([&](CuptiDomain domain, std::uint16_t id, std::uint8_t) {
+    self.functions->enable_callback(1, self.subscriber, domain, id);
+  });
+}
+
+// Once: callbacks that are under way when a taking ends may still look at it.
+void prepare(TakenActivity& self, const CuptiFunctions& functions, const ActivityTaker& taker) {
+  if (self.functions != nullptr) return;
+  std::memset(self.function_of, no_function, sizeof self.function_of);
+  each_launch_id([&](CuptiDomain domain, std::uint16_t id, std::uint8_t number) {
+    self.function_of[domain == CuptiDomain::driver ? 0 : 1][id] = number;
+  });
+  self.functions = &functions;
+  self.taker = taker;
+}
+
+// --- records -------------------------------------------------------------------------------------
+
+void on_request(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
+  const ActivityBuffers::Buffer taken = activity().buffers.take();
+  *buffer = taken.begin;
+  *size = taken.size;
+  *records = 0;  // as many as fit
+}
+
+void on_completion(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
+                   std::size_t valid) {
+  TakenActivity& self = activity();
+  if (is_in_child(self)) return;
+  constexpr std::size_t at_once = 128;
+  SeenWork works[at_once];
+  std::size_t count = 0;
+  ActivityRecord* record = nullptr;
+  while (valid != 0 && self.functions->next_record(buffer, valid, &record) == cupti_success) {
+    if (!read_record(*record, works[count]) || is_own(works[count].name)) continue;
+    if (++count < at_once) continue;
+    self.taker.took(works, count);
+    count = 0;
+  }
+  if (count != 0) self.taker.took(works, count);
+  std::size_t dropped = 0;
+  if (self.functions->dropped_records(context, stream, &dropped) == cupti_success && dropped != 0) {
+    self.taker.missed(dropped);
+  }
+  self.buffers.give_back({buffer, size});
+}
+
+constexpr ActivityKind work_kinds[] = {ActivityKind::concurrent_kernel, ActivityKind::copy,
+                                       ActivityKind::peer_copy, ActivityKind::set};
+
+CuptiResult enable_records(const TakenActivity& self, const ActivityChoice& choice) {
+  CuptiResult result = self.functions->register_buffers(on_request, on_completion);
+  for (const ActivityKind kind : work_kinds) {
+    if (result == cupti_success) result = self.functions->enable(kind);
+  }
+  // Before CUDA 11.7 there is no such record, and kernels of graphs are recorded one by one.
+  if (result == cupti_success && !choice.graph_nodes) self.functions->enable(ActivityKind::graph);
+  return result;
+}
+
+void disable_records(const TakenActivity& self) {
+  for (const ActivityKind kind : work_kinds) self.functions->disable(kind);
+  self.functions->disable(ActivityKind::graph);
+}
+
+const char* text_that_stays(const std::string& text) {
+  static std::string* const kept = new std::string;  // immortal
+  *kept = text;
+  return kept->c_str();
+}
+
+}  // namespace
+
+const char* begin_activity(const ActivityTaker& taker, const ActivityChoice& choice) {
+  TakenActivity& self = activity();
+  if (self.pid != 0 && is_in_child(self)) return "this process was forked from one that used CUDA";
+  if (self.subscriber != nullptr) return "it is on already";
+  const CuptiLibrary& library = cupti_library();
+  if (!library.problem.empty()) return library.problem.c_str();
+  const auto refuse = [&](const char* step, CuptiResult result) {
+    return text_that_stays(library.path + ": " + step + ": " +
+                           result_text(library.functions, result));
+  };
+  prepare(self, library.functions, taker);
+  // Whoever does not get the subscription leaves everything else alone.
+  CuptiResult result = library.functions.subscribe(&self.subscriber, on_call, nullptr);
+  if (result != cupti_success) {
+    self.subscriber = nullptr;
+    if (result == cupti_multiple_subscribers) return "another tool uses CUPTI in this process";
+    return refuse("cuptiSubscribe", result);
+  }
+  self.pid = ::getpid();
+  if (!self.has_clock) {
+    result = self.functions->register_clock(taker.clock);
+    self.has_clock = result == cupti_success;
+  }
+  if (result == cupti_success) result = enable_records(self, choice);
+  if (result != cupti_success) {
+    disable_records(self);
+    self.functions->unsubscribe(self.subscriber);
+    self.subscriber = nullptr;
+    if (result == cupti_insufficient_privileges) {
+      return "the driver lets only root profile (NVreg_RestrictProfilingToAdminUsers)";
+    }
+    return refuse("cannot record kernels", result);
+  }
+  ++self.begun;
+  enable_launches(self);
+  self.takes.store(true, std::memory_order_release);
+  return nullptr;
+}
+
+bool is_taking_activity() noexcept {
+  const TakenActivity& self = activity();
+  return self.takes.load(std::memory_order_acquire) && !is_in_child(self);
+}
+
+void flush_activity(bool forced) {
+  const TakenActivity& self = activity();
+  if (!is_taking_activity()) return;
+  self.functions->flush(forced ? flush_forced : 0);
+}
+
+void end_activity() {
+  TakenActivity& self = activity();
+  if (self.subscriber == nullptr || is_in_child(self)) return;
+  self.takes.store(false, std::memory_order_release);
+  disable_records(self);
+  self.functions->flush(flush_forced);
+  self.functions->unsubscribe(self.subscriber);
+  self.subscriber = nullptr;
+}
+
+}  // namespace nvspan::cupti

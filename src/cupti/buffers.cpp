@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cupti/buffers.hpp"
+
+#include <new>
+
+namespace nvspan::cupti {
+
+ActivityBuffers::Buffer ActivityBuffers::take() noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Buffer buffer{nullptr, taken_ + usual_bytes <= budget ? usual_bytes : small_bytes};
+  if (buffer.size == usual_bytes && !kept_.empty()) {
+    buffer.begin = kept_.back();
+    kept_.pop_back();
+  } else {
+    buffer.begin = static_cast<std::uint8_t*>(
+        ::operator new(buffer.size, std::align_val_t(alignment), std::nothrow));
+  }
+  if (buffer.begin == nullptr) return Buffer{nullptr, 0};
+  taken_ += buffer.size;
+  return buffer;
+}
+
+void ActivityBuffers::give_back(const Buffer& buffer) noexcept {
+  if (buffer.begin == nullptr) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  taken_ -= buffer.size;
+  if (buffer.size == usual_bytes && kept_.size() < most_kept) {
+    try {
+      kept_.push_back(buffer.begin);
+      return;
+    } catch (...) {
+    }
+  }
+  ::operator delete(buffer.begin, std::align_val_t(alignment));
+}
+
+}  // namespace nvspan::cupti

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cupti/records.hpp"
+
+#include <cstddef>
+
+namespace nvspan::cupti {
+namespace {
+
+template <typename Record>
+void take_common(const Record& record, SeenWork& work) {
+  work.start = record.start;
+  work.end = record.end;
+  work.correlation = record.correlation;
+  work.device = record.device;
+  work.context = record.context;
+  work.stream = record.stream;
+}
+
+template <typename Record>
+void take_copy(const ActivityRecord& base, SeenWork& work) {
+  const auto& record = reinterpret_cast<const Record&>(base);
+  take_common(record, work);
+  work.kind = SeenKind::copy;
+  work.bytes = record.bytes;
+  work.detail = record.copy_kind;
+}
+
+}  // namespace
+
+bool read_record(const ActivityRecord& base, SeenWork& work) {
+  work = SeenWork{};
+  switch (base.kind) {
+    case ActivityKind::kernel:
+    case ActivityKind::concurrent_kernel: {
+      const auto& record = reinterpret_cast<const KernelRecord&>(base);
+      take_common(record, work);
+      work.name = record.name;
+      return true;
+    }
+    case ActivityKind::copy:
+      take_copy<CopyRecord>(base, work);
+      return true;
+    case ActivityKind::peer_copy:
+      take_copy<PeerCopyRecord>(base, work);
+      return true;
+    case ActivityKind::set: {
+      const auto& record = reinterpret_cast<const SetRecord&>(base);
+      take_common(record, work);
+      work.kind = SeenKind::set;
+      work.bytes = record.bytes;
+      return true;
+    }
+    case ActivityKind::graph: {
+      const auto& record = reinterpret_cast<const GraphRecord&>(base);
+      take_common(record, work);
+      work.kind = SeenKind::graph;
+      work.detail = record.graph;
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string_view copy_direction(std::uint32_t detail) {
+  constexpr std::string_view directions[] = {
+      "Unknown",          "Host-to-Device", "Device-to-Host",  "Host-to-Array",
+      "Array-to-Host",    "Array-to-Array", "Array-to-Device", "Device-to-Array",
+      "Device-to-Device", "Host-to-Host",   "Peer-to-Peer"};
+  constexpr std::size_t count = sizeof directions / sizeof *directions;
+  return directions[detail < count ? detail : 0];
+}
+
+}  // namespace nvspan::cupti

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "cupti/abi.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace nvspan::cupti {
+
+enum class SeenKind : std::uint8_t { kernel, copy, set, graph };
+
+// A piece of a GPU's work, of whatever version of CUPTI its record is.
+struct SeenWork {
+  SeenKind kind = SeenKind::kernel;
+  std::uint64_t start = 0, end = 0;  // of the registered clock; 0: not known
+  std::uint32_t correlation = 0;
+  std::uint32_t device = 0, context = 0, stream = 0;
+  std::uint64_t bytes = 0;     // of a copy or set
+  std::uint32_t detail = 0;    // of a copy: its direction; of a graph: its number
+  const char* name = nullptr;  // of a kernel, mangled; lives as long as its record
+};
+
+// False: the record is not of work.
+bool read_record(const ActivityRecord& record, SeenWork& work);
+
+// Of SeenWork::detail, as Nsight Systems calls it: "Host-to-Device".
+std::string_view copy_direction(std::uint32_t detail);
+
+}  // namespace nvspan::cupti

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs whose GPU is made up: what a recorded program calls, and what a test starts it with.
+
+`FakeGpu` is used within the program. Its CUPTI is tests/kernels/fake_libcupti; what the driver does
+when a program begins to use CUDA, to call InitializeInjection(), is done by `use`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent.parent
+SOURCE = TESTS / "kernels" / "fake_libcupti" / "fake.cpp"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from helpers.recorded import Recorded
+
+# Numbers of calls in CUPTI's domains of the runtime and of the driver.
+CUDA_LAUNCH_KERNEL, CU_LAUNCH_KERNEL = 211, 307
+CUDA_GRAPH_LAUNCH, CU_GRAPH_LAUNCH = 311, 514
+CUDA_MEMCPY_ASYNC, CU_MEMCPY_ASYNC = 41, 306
+CUDA_MEMSET_ASYNC, CU_MEMSET_ASYNC = 51, 216
+HOST_TO_DEVICE, PEER_TO_PEER = 1, 10
+
+PREAMBLE = """
+import os, signal, sys, threading, time
+import nvspan
+from helpers.fake_cupti import *
+gpu = FakeGpu()
+"""
+
+
+@functools.cache
+def fake_library() -> str:
+    """The fake CUPTI, built once."""
+    from helpers import compile as compiling
+
+    flags = ["-shared", "-fPIC", "-fvisibility=hidden", f"-I{TESTS.parent / 'src'}"]
+    if os.environ.get("NVSPAN_SANITIZED"):
+        flags.append("-fsanitize=address,undefined")
+    return str(compiling.build(SOURCE, *flags, name="libfake_cupti.so"))
+
+
+def environment(cuda: str | None = "kernels", **extra: str | None) -> dict[str, str | None]:
+    return {
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH")])),
+        "FAKE_CUPTI": fake_library(),
+        "NVSPAN_LIBCUPTI": fake_library(),
+        "NVSPAN_RECORD_CUDA": cuda,
+        **extra,
+    }
+
+
+def run_recorded(
+    code: str, *, mode: str = "full", cuda: str | None = "kernels", check: bool = True,
+    env: Mapping[str, str | None] | None = None, folder: Path | None = None,
+) -> Recorded:  # fmt: skip
+    """Runs a program, recorded, with `gpu` and `nvspan` in it."""
+    from helpers.recorded import record_command
+
+    return record_command(
+        [sys.executable, "-c", PREAMBLE + code], mode=mode, check=check, folder=folder,
+        env=environment(cuda, **(env or {})),
+    )  # fmt: skip
+
+
+class FakeGpu:
+    """A GPU of which a program says what it does. Times are ticks of the recording."""
+
+    def __init__(self) -> None:
+        self.cupti = ctypes.CDLL(os.environ["FAKE_CUPTI"])
+        self.cupti.fake_log.restype = ctypes.c_char_p
+        self.cupti.fake_now.restype = ctypes.c_uint64
+        self.cupti.fake_pending.restype = ctypes.c_size_t
+        self.cupti.fake_callbacks.restype = ctypes.c_size_t
+
+    def use(self) -> None:
+        """The program begins to use CUDA."""
+        from nvspan import launch
+
+        ctypes.CDLL(launch.injection_library()).InitializeInjection()
+
+    def log(self) -> list[str]:
+        """The calls of CUPTI so far, but those that enable callbacks."""
+        return self.cupti.fake_log().decode().splitlines()
+
+    def now(self) -> int:
+        return self.cupti.fake_now()
+
+    def call(self, runtime: int = CUDA_LAUNCH_KERNEL, driver: int = CU_LAUNCH_KERNEL,
+             kernel: str | None = None, own_numbers: bool = False) -> int:  # fmt: skip
+        name = None if kernel is None else kernel.encode()
+        return self.cupti.fake_call(runtime, driver, name, own_numbers)
+
+    def kernel(self, name: str | None, start: int, end: int, correlation: int, *, device: int = 0,
+               context: int = 1, stream: int = 7) -> None:  # fmt: skip
+        text = None if name is None else name.encode()
+        times = ctypes.c_uint64(start), ctypes.c_uint64(end)
+        self.cupti.fake_kernel(text, *times, correlation, device, context, stream)
+
+    def launch(self, name: str, took: int = 1000, *, after: int = 500, stream: int = 7,
+               device: int = 0) -> int:  # fmt: skip
+        """A kernel, launched now by the runtime; returns when it begins."""
+        correlation = self.call(kernel=name)
+        start = self.now() + after
+        self.kernel(name, start, start + took, correlation, stream=stream, device=device)
+        return start
+
+    def copy(self, size: int, took: int, direction: int = HOST_TO_DEVICE, stream: int = 7) -> None:
+        correlation = self.call(CUDA_MEMCPY_ASYNC, CU_MEMCPY_ASYNC)
+        start = self.now()
+        times = ctypes.c_uint64(start), ctypes.c_uint64(start + took)
+        self.cupti.fake_copy(direction, ctypes.c_uint64(size), *times, correlation, stream)
+
+    def set(self, size: int, took: int, stream: int = 7) -> None:
+        correlation = self.call(CUDA_MEMSET_ASYNC, CU_MEMSET_ASYNC)
+        start = self.now()
+        times = ctypes.c_uint64(start), ctypes.c_uint64(start + took)
+        self.cupti.fake_set(ctypes.c_uint64(size), *times, correlation, stream)
+
+    def graph(self, number: int, took: int, kernels: int = 0, stream: int = 7) -> None:
+        """A graph is launched: its kernels are recorded, or the graph is, as CUPTI is told."""
+        correlation = self.call(CUDA_GRAPH_LAUNCH, CU_GRAPH_LAUNCH)
+        start = self.now()
+        if self.cupti.fake_wants(51):
+            times = ctypes.c_uint64(start), ctypes.c_uint64(start + took)
+            self.cupti.fake_graph(number, *times, correlation, stream)
+            return
+        for i in range(kernels):
+            self.kernel(f"node{i}", start + i * took, start + (i + 1) * took, correlation)
+
+    def deliver(self, reversed: bool = False) -> None:
+        self.cupti.fake_deliver(int(reversed))
