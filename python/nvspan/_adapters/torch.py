@@ -32,6 +32,12 @@ def _follow_profilers() -> None:
     profiler.register()
 
 
+def _lend_cupti() -> None:
+    from nvspan.torch._support import kineto
+
+    kineto.lend_cupti()
+
+
 def _register_with_compile() -> None:
     from nvspan.torch._compile import register
 
@@ -45,4 +51,7 @@ def connect() -> None:
         "torch.autograd.profiler", _core.torch_emit_enable, _follow_profilers
     )
     registry.callers_of_nvtx.insert(0, "torch")
+    registry.cupti_lenders.append(
+        lambda: registry.when_imported("torch.autograd.profiler", _lend_cupti)
+    )
     registry.when_imported("torch._dynamo", _register_with_compile)

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lends CUPTI, which has one user at a time, to torch's profilers: while one of them that looks at
+CUDA is on, the recorder takes no kernels.
+
+torch.autograd.profiler prepares, starts and stops all of them by three functions that it looks up
+in itself. They are wrapped there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+from nvspan import launch
+from nvspan._runtime.warnings import warn_once
+
+TYPE_CHECKING = False  # as typing's, without its import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_wrapped: Any = None  # the module whose functions are
+
+
+def lend_cupti() -> None:
+    """Wraps the functions of torch.autograd.profiler, which is there. Once."""
+    global _wrapped
+    profiler = sys.modules["torch.autograd.profiler"]
+    if _wrapped is profiler:
+        return
+    _wrapped = profiler
+    try:
+        _wrap(profiler, ctypes.CDLL(launch.injection_library()))
+    except Exception as problem:  # what is private may be gone, or be another thing
+        warn_once(
+            "torch.profiler",
+            f"nvspan cannot lend CUPTI to the profilers of this torch: they see no kernels "
+            f"({problem!r})",
+        )
+
+
+def _wrap(profiler: Any, library: ctypes.CDLL) -> None:
+    disable: Callable[..., Any] = profiler._disable_profiler
+
+    def lent(begin: Callable[..., Any]) -> Callable[..., Any]:
+        def lends(config: Any, activities: Any, *args: Any, **kwargs: Any) -> Any:
+            if any(getattr(activity, "name", "") == "CUDA" for activity in activities):
+                library.nvspan_inject_release_gpu()
+            return begin(config, activities, *args, **kwargs)
+
+        return lends
+
+    def _disable_profiler(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return disable(*args, **kwargs)
+        finally:
+            library.nvspan_inject_take_gpu()
+
+    profiler._prepare_profiler = lent(profiler._prepare_profiler)
+    profiler._enable_profiler = lent(profiler._enable_profiler)
+    profiler._disable_profiler = _disable_profiler
