@@ -56,6 +56,10 @@ def test_reports_show_kernels(tmp_path):
 
     rows = [line.split()[-1] for line in output("stats", "--gpu", path).splitlines()]
     assert rows == ["name", "step", "forward", "optimizer"]
+    of_cuda = ("CUDA:gemm", "CUDA:adam", "CUDA API:cudaLaunchKernel")
+    with_cuda, own = output("stats", "--cuda", path), output("stats", path)
+    assert [name in with_cuda for name in of_cuda] == [True] * 3
+    assert [name in own for name in of_cuda] == [False] * 3
     assert "the GPU has no work" in output("explain", path)
     trace = tmp_path / "trace.pftrace"
     output("export", "--format", "perfetto", "-o", str(trace), path)

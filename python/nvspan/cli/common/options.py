@@ -96,7 +96,7 @@ STEP = group()
 STEP.option("--step NAME", "the range that is a step: its name or domain:name (* and ?)")
 
 CUDA = group()
-CUDA.option("--cuda", "in reports of Nsight Systems: show CUDA calls, kernels and copies, too")
+CUDA.option("--cuda", "show CUDA calls, kernels and copies, too, where there are any")
 
 EXECUTOR = group()
 EXECUTOR.add_argument(
