@@ -25,7 +25,14 @@ from nvspan._results import (
     Timeline,
 )
 from nvspan._results.jobs import CriticalPath, JobCounts, LiveHeader, LiveSample, Rank, Standings
-from nvspan._results.lines import LineTable, SampledPath, SampleFacts
+from nvspan._results.lines import (
+    LineGains,
+    LineShares,
+    LineTable,
+    SampledPath,
+    SampleFacts,
+    ThreadTime,
+)
 from nvspan._results.loops import (
     LoopCandidate,
     LoopGaps,
@@ -80,6 +87,26 @@ class Lines:
     def stacks(
         self, hidden: Sequence[int], idle: bool
     ) -> tuple[list[tuple[str | None, str | None]], list[tuple[int, list[int], int]]]: ...
+    def shares(
+        self,
+        by: int,
+        hidden: Sequence[int],
+        threads: Sequence[tuple[int, int]],
+        starts: Sequence[int],
+        ends: Sequence[int],
+    ) -> LineShares: ...
+    def gains(
+        self,
+        by: int,
+        hidden: Sequence[int],
+        threads: Sequence[int],
+        starts: Sequence[int],
+        ends: Sequence[int],
+        is_first: Sequence[bool],
+    ) -> LineGains: ...
+    def others(
+        self, thread: int, starts: Sequence[int], ends: Sequence[int]
+    ) -> list[ThreadTime]: ...
 
 class Loops:
     def __init__(self, handle: RecordingHandle) -> None: ...

@@ -62,7 +62,7 @@ def test_phases_have_their_hottest_line(tmp_path, source):
         "(outside any phase)   1.02 ms   9.9%",
     ]
     (finding,) = analysis.findings
-    assert finding.evidence == ["hottest line train.py:2  json.loads(line)  81% ±4% of 'load'"]
+    assert finding.evidence == ["line  train.py:2  json.loads(line)  81% ±4% of 'load'"]
     assert finding.next == f"nvspan stats --lines load {path}"
 
 
@@ -109,5 +109,5 @@ def test_ranges_without_steps_have_the_lines_of_their_own_time(tmp_path, source)
         "inner      1  29.7 ms    29%  train.py:5  time.sleep(0.05)  100% ±9%",
     ]
     assert analysis.findings[0].evidence[-1] == (
-        "hottest line train.py:2  json.loads(line)  100% ±4% of 'outer'"
+        "line  train.py:2  json.loads(line)  100% ±4% of 'outer'"
     )

@@ -11,6 +11,7 @@ from itertools import pairwise
 from nvspan._results.loops import LoopGapPart, LoopGaps
 from nvspan.answers.dominant import data_advice
 from nvspan.answers.finding import Finding
+from nvspan.answers.lines.finder import LineFinder
 from nvspan.answers.words import quoted, share, time_each
 from nvspan.loops.vocabulary import CHECKPOINT, EVALUATION, LOADING, has_word
 from nvspan.recording.listing import listing
@@ -50,7 +51,7 @@ def pauses_with(part: LoopGapPart) -> list[int]:
     return [] if part.pauses is None else memoryview(part.pauses).tolist()
 
 
-def stage_findings(gaps: LoopGaps, unit: str, run: int) -> Iterator[Finding]:
+def stage_findings(gaps: LoopGaps, unit: str, run: int, lines: LineFinder) -> Iterator[Finding]:
     """What takes time between steps, before the first and after the last one."""
     stages, others = stages_and_others(gaps)
     for part in stages:
@@ -58,7 +59,7 @@ def stage_findings(gaps: LoopGaps, unit: str, run: int) -> Iterator[Finding]:
             yield _stage(part, unit, run)
     rest = gaps.total - sum(part.total for part in stages)
     if rest > 0 and rest >= BETWEEN * gaps.loop:
-        yield _between(gaps, others, rest, unit, run)
+        yield _between(gaps, others, rest, unit, run, lines)
     for time, where, parts in (
         (gaps.lead, f"before the first {unit}", gaps.before),
         (gaps.tail, f"after the last {unit}", gaps.after),
@@ -81,7 +82,12 @@ def _stage(part: LoopGapPart, unit: str, run: int) -> Finding:
 
 
 def _between(
-    gaps: LoopGaps, parts: Sequence[LoopGapPart], rest: int, unit: str, run: int
+    gaps: LoopGaps,
+    parts: Sequence[LoopGapPart],
+    rest: int,
+    unit: str,
+    run: int,
+    lines: LineFinder,
 ) -> Finding:
     named = [part for part in parts if part.total > _NAMED * gaps.loop][:_MAX_NAMED]
     unnamed = rest - sum(part.total for part in parts)
@@ -92,15 +98,17 @@ def _between(
     data = sum(part.total for part in loading)
     pauses = max(len(memoryview(gaps.series)), 1)
     text = f"{share(rest, run)} of the run is between {unit}s ({duration(rest / pauses)} each time)"
+    evidence = [listing(shares)] if shares else []
+    found = lines.in_pauses(gaps, unit)
     advice = ""
     if loading and data >= _DATA * rest:
         bound = "data-bound" if data >= _DATA_BOUND * gaps.loop else "it waits for data"
         text = f"{text}: {bound}"
         advice = data_advice(loading[0].name)
     elif unnamed >= rest / 2:
-        advice = f"put ranges around what runs between {unit}s"
-    return Finding("between", text, evidence=[listing(shares)] if shares else [], next=advice,
-                   cost=rest / run)  # fmt: skip
+        advice = found.next or f"put ranges around what runs between {unit}s"
+    evidence += found.texts
+    return Finding("between", text, evidence=evidence, next=advice, cost=rest / run)
 
 
 def _stage_name(part: LoopGapPart) -> str:

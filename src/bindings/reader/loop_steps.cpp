@@ -197,9 +197,9 @@ py::object LoopStepsObject::holds() {
   return result.done();
 }
 
-py::list LoopStepsObject::listed(const std::vector<reader::LoopWait>& waits) const {
+py::list LoopStepsObject::listed(std::vector<reader::LoopWait> waits) const {
   py::list rows;
-  for (const reader::LoopWait& wait : waits) {
+  for (reader::LoopWait& wait : waits) {
     py::list meanwhile;
     for (const reader::LoopMeanwhile& part : wait.meanwhile) {
       NewResult entry("LoopMeanwhile");
@@ -217,6 +217,9 @@ py::list LoopStepsObject::listed(const std::vector<reader::LoopWait>& waits) con
     entry["of_requests"] = wait.thread == reader::LoopWait::of_requests;
     entry["meanwhile"] = meanwhile;
     entry["others"] = wait.has_others;
+    entry["waiter"] = number_or_none(wait.waiter);
+    entry["starts"] = view_of(std::move(wait.starts));
+    entry["ends"] = view_of(std::move(wait.ends));
     rows.append(entry.done());
   }
   return rows;

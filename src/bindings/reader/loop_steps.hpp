@@ -66,7 +66,7 @@ class LoopStepsObject {
                                   const std::vector<std::string>& work_domains);
 
  private:
-  pybind11::list listed(const std::vector<reader::LoopWait>& waits) const;
+  pybind11::list listed(std::vector<reader::LoopWait> waits) const;
   const reader::LoopTree& built();
   const reader::Owners& owners();
   const reader::Concurrency& concurrency();

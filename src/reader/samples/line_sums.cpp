@@ -5,113 +5,16 @@
 
 #include "core/key_order.hpp"
 #include "core/statistics/student_t.hpp"
+#include "reader/samples/line_places.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace nvspan::reader {
 namespace {
-
-constexpr std::uint32_t none = 0xFFFFFFFF;
-
-// Numbers of the places that frames are at. A line of a file is one, whatever functions begin in
-// it; its function is the one that was seen first, which is around the others.
-class LinePlaces {
- public:
-  LinePlaces(const Recording& recording, LineKey key, std::vector<LinePlace>& places)
-      : recording_(recording), key_(key), places_(places) {}
-
-  std::uint32_t number(const SampleTables& tables, std::uint32_t frame) {
-    const ReadFrame& read = tables.frames[frame];
-    const ReadCode& code = tables.codes[read.code];
-    LinePlace place;
-    place.file = code.file;
-    place.function = code.function;
-    place.first_line = code.first_line;
-    if (key_ != LineKey::function) place.line = read.line;
-    if (key_ == LineKey::expression) {
-      place.end_line = read.end_line;
-      place.column = read.column;
-      place.end_column = read.end_column;
-    }
-    const std::string_view file = recording_.text(code.file);
-    const bool by_line = key_ != LineKey::function && !file.empty() && file.front() != '<';
-    const auto found =
-        numbers_.emplace(std::make_tuple(place.file, by_line ? no_name : place.function,
-                                         by_line ? 0 : place.first_line, place.line, place.end_line,
-                                         place.column, place.end_column),
-                         static_cast<std::uint32_t>(places_.size()));
-    if (found.second) places_.push_back(place);
-    return found.first->second;
-  }
-
- private:
-  const Recording& recording_;
-  LineKey key_;
-  std::vector<LinePlace>& places_;
-  std::map<std::tuple<std::int32_t, std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t,
-                      std::uint16_t, std::uint16_t>,
-           std::uint32_t>
-      numbers_;
-};
-
-// A comprehension's frame is one of the function that it is in, which is its caller.
-bool is_comprehension(std::string_view function) {
-  for (const std::string_view end : {"<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}) {
-    if (function.size() > end.size() && function.substr(function.size() - end.size()) == end) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Whether frames of each code are hidden where others of their stack are shown.
-std::vector<bool> hidden_codes(const Recording& recording, const SampleTables& tables,
-                               const LineOptions& options) {
-  std::vector<bool> hidden;
-  for (const ReadCode& code : tables.codes) {
-    const auto file = static_cast<std::size_t>(code.file);
-    hidden.push_back(
-        (file < options.hidden.size() && options.hidden[file]) ||
-        (options.key == LineKey::function && is_comprehension(recording.text(code.function))));
-  }
-  return hidden;
-}
-
-// The stacks of a process as they are shown.
-struct ShownStacks {
-  std::vector<std::uint32_t> place;  // of each stack's own frame
-  std::vector<bool> is_hidden;       // that frame
-  std::vector<bool> is_bare;         // all its frames are hidden, and shown therefore
-  std::vector<std::uint32_t> self;   // the innermost place that is shown
-
-  ShownStacks(const SampleTables& tables, LinePlaces& places, const std::vector<bool>& hidden)
-      : place(tables.stacks.size()),
-        is_hidden(place.size()),
-        is_bare(place.size()),
-        self(place.size(), none) {
-    std::vector<std::uint32_t> place_of(tables.frames.size(), none);
-    for (std::size_t i = 0; i < place.size(); ++i) {
-      const ReadStack& stack = tables.stacks[i];
-      std::uint32_t& number = place_of[stack.frame];
-      if (number == none) number = places.number(tables, stack.frame);
-      place[i] = number;
-      is_hidden[i] = hidden[tables.frames[stack.frame].code];
-      is_bare[i] = is_hidden[i] && (stack.parent == 0 || is_bare[stack.parent]);
-      self[i] = is_hidden[i] && !is_bare[i] ? self[stack.parent] : number;
-    }
-  }
-
-  // Whether the frame of stack `at` is shown in `stack`, which holds it.
-  bool shows(std::uint32_t at, std::uint32_t stack) const {
-    return !is_hidden[at] || is_bare[stack];
-  }
-};
 
 // Which slots count.
 class Chosen {
@@ -248,7 +151,8 @@ LineSums line_sums(const Recording& recording, const SampleSums& sums, const Lin
   for (std::size_t process = 0; process < recording.processes().size(); ++process) {
     const SampleTables& tables = recording.processes()[process].samples;
     if (tables.chunks.empty()) continue;
-    const ShownStacks shown(tables, places, hidden_codes(recording, tables, options));
+    const ShownStacks shown(tables, places,
+                            hidden_codes(recording, tables, options.key, options.hidden));
     std::vector<SampleTime> of_stack(tables.stacks.size());
     found.rows.resize(all_places.size());
     moments.resize(all_places.size());
@@ -315,7 +219,8 @@ FoldedStacks folded_stacks(const Recording& recording, const SampleSums& sums,
   for (std::size_t process = 0; process < recording.processes().size(); ++process) {
     const SampleTables& tables = recording.processes()[process].samples;
     if (tables.chunks.empty()) continue;
-    const ShownStacks shown(tables, places, hidden_codes(recording, tables, options));
+    const ShownStacks shown(tables, places,
+                            hidden_codes(recording, tables, options.key, options.hidden));
     std::map<std::pair<std::uint32_t, std::uint32_t>, SampleTime> times;
     const std::size_t first = process * SampleSums::blocks_of_process;
     for (std::size_t block = first; block < first + SampleSums::blocks_of_process; ++block) {

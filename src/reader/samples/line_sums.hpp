@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "reader/samples/line_places.hpp"
 #include "reader/samples/sample_sums.hpp"
 
 #include <cstddef>
@@ -12,8 +13,6 @@
 #include <vector>
 
 namespace nvspan::reader {
-
-enum class LineKey : std::uint8_t { line, function, expression };
 
 struct LineOptions {
   LineKey key = LineKey::line;
@@ -23,17 +22,6 @@ struct LineOptions {
   std::vector<bool> paths;  // that count; empty: all
   // Threads other than the first that hardly ran, outside of ranges: they wait for work.
   bool idle = false;
-};
-
-// What is not of the key is 0, no_name or no_column.
-struct LinePlace {
-  std::int32_t file = no_name;
-  std::int32_t function = no_name;
-  std::uint32_t first_line = 0;
-  std::uint32_t line = 0;
-  std::uint32_t end_line = 0;
-  std::uint16_t column = record::no_column;
-  std::uint16_t end_column = record::no_column;
 };
 
 struct LineRow {

@@ -37,6 +37,9 @@ struct SampleFacts {
 //   void count(std::uint32_t number, std::uint64_t samples);
 //   void credit(std::uint32_t number, TimeKind kind, std::int64_t from, std::int64_t ns);
 //   void ended(std::uint32_t thread, std::int64_t time);
+// It may have this as well, instead of a count and a credit of a thread that did not run:
+//   void stood(std::uint32_t number, TimeKind kind, std::int64_t from, std::int64_t ns,
+//              std::uint64_t looks);
 // Times of all never go back; `thread` is an index of SampleTables::threads.
 template <typename Derived>
 class SampleScan {
@@ -112,8 +115,7 @@ class SampleScan {
       if (record.looks != 0) {
         const std::int64_t since = process_.duration(record.ticks - record.stood_to);
         const std::int64_t stood = span - std::min(span, since);
-        derived_.count(thread.now.number, record.looks);
-        derived_.credit(thread.now.number, thread.now.rest(), thread.last, stood);
+        stand(derived_, thread, stood, record.looks, 0);
         span -= stood;
       }
     } else {
@@ -184,6 +186,17 @@ class SampleScan {
     }
   }
 
+  template <typename D>
+  static auto stand(D& derived, const Thread& thread, std::int64_t ns, std::uint64_t looks, int)
+      -> decltype(derived.stood(0, TimeKind::waiting, ns, ns, looks)) {
+    derived.stood(thread.now.number, thread.now.rest(), thread.last, ns, looks);
+  }
+  template <typename D>
+  static void stand(D& derived, const Thread& thread, std::int64_t ns, std::uint64_t looks, long) {
+    derived.count(thread.now.number, looks);
+    derived.credit(thread.now.number, thread.now.rest(), thread.last, ns);
+  }
+
   // A thread without a record has stood still at every look since; in its last period it may have
   // done anything.
   void end(std::uint32_t number) {
@@ -191,7 +204,7 @@ class SampleScan {
     if (!thread.is_known) return;
     const std::int64_t stood = span_from(thread.last) - facts_.period;
     if (stood > 0) {
-      derived_.credit(thread.now.number, thread.now.rest(), thread.last, stood);
+      stand(derived_, thread, stood, 0, 0);
     }
     thread = Thread();
   }
