@@ -125,7 +125,7 @@ class SampleScan {
     seen.number = derived_.sampled(record.thread, record.stack, now_);
     seen.state = record.state;
     derived_.count(seen.number, 1);
-    share(thread, seen, span, span * record.part / 255);
+    share(thread, seen, span, span * record.part / record::sample_whole);
     if (!thread.is_known) known_.push_back(record.thread);
     thread.is_known = true;
     thread.last = now_;
