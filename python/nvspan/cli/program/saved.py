@@ -20,20 +20,24 @@ def saved_lines(paths: Sequence[str], samples: int, after: str) -> list[str]:
     from nvspan.recording.time_text import counted
 
     names = [_short_path(path) for path in paths]
-    pattern = files_pattern(names) if len(names) > _MAX_LINES else ""
     count = f", {counted(samples, 'sample')}" if samples else ""
-    if pattern:
-        size = size_text(sum(map(_size, paths)))
-        lines = [f"saved  {pattern}  {counted(len(paths), 'file')}, {size}{count}"]
-    else:
+    pattern = files_pattern(names) if len(names) > _MAX_LINES else None
+    if pattern is None:
         lines = [f"saved  {plain_text(name)}  {size_text(_size(path))}"
                  f"{count if len(paths) == 1 else ''}"
                  for path, name in zip(paths, names, strict=True)]  # fmt: skip
-    return [*lines, f"next   nvspan {after} {pattern or paths_text(names)}"]
+        return [*lines, f"next   nvspan {after} {paths_text(names)}"]
+    size = size_text(sum(map(_size, paths)))
+    line = f"saved  {pattern}  {counted(len(paths), 'file')}, {size}{count}"
+    if others := len(set(glob(pattern)) - set(names)):
+        line += f"; the pattern takes {counted(others, 'file')} of other runs too"
+        pattern = paths_text(names)
+    return [line, f"next   nvspan {after} {pattern}"]
 
 
-def files_pattern(names: Sequence[str]) -> str:
-    """A pattern of the shell that takes these files and no other; empty where there is none.
+def files_pattern(names: Sequence[str]) -> str | None:
+    """A pattern of the shell that takes these files, and if a short one can no other; None: their
+    names mean something to a shell.
 
     >>> files_pattern(["no/run-7.nvspan", "no/run.nvspan"])
     'no/run{-7,}.nvspan'
@@ -42,12 +46,11 @@ def files_pattern(names: Sequence[str]) -> str:
     end = _common_start([name[len(start) :][::-1] for name in names])[::-1]
     middles = [name[len(start) : len(name) - len(end)] for name in names]
     if any(text and shlex.quote(text) != text for text in (start, end, *middles)):
-        return ""
-    pattern = f"{start}*{end}"
-    if set(glob(pattern)) == set(names):
+        return None
+    pattern, exact = f"{start}*{end}", f"{start}{{{','.join(middles)}}}{end}"
+    if set(glob(pattern)) == set(names) or len(exact) > _MAX_TEXT:
         return pattern
-    pattern = f"{start}{{{','.join(middles)}}}{end}"
-    return pattern if len(pattern) <= _MAX_TEXT else ""
+    return exact
 
 
 def size_text(size: float) -> str:
