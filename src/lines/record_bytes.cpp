@@ -79,9 +79,8 @@ void RecordBytes::sample(const Sample& sample, Said& said) {
          std::uint64_t{share} << 1 | std::uint64_t{still});
   if (share) number(sample.part);
   if (still) {
-    const std::uint64_t last = (sample.still_ticks - std::min(sample.still_ticks, base_)) >> shift_;
     number(sample.still_looks);
-    number(units_ - std::min(units_, last));
+    number((sample.ticks - std::min(sample.ticks, sample.still_ticks)) >> shift_);
   }
 }
 

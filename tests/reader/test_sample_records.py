@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records of samples in their short forms: stacks that a thread had before."""
+"""Records of samples: their short forms, and looks without a record."""
 
 from __future__ import annotations
 
@@ -38,3 +38,13 @@ def test_a_place_that_a_thread_has_not_is_no_stack(tmp_path):
     file.samples(SampleChunk(0, 1024).sample(1000, 1, f).again(2000, f, 2))
     rows = nvspan.read(file.write(tmp_path / "a.nvspan")).lines("function").rows
     assert [(row.function, row.samples) for row in rows] == [(None, 1), ("f", 1)]
+
+
+def test_looks_before_a_chunk_count_at_its_beginning(tmp_path):
+    file, (f, g) = stacks("fg")
+    file.samples(SampleChunk(0, 1024).sample(1000, 1, f).sample(2000, 1, g, WAITING))
+    # In g until 9,000.
+    file.samples(SampleChunk(10_000, 1024).sample(10_000, 1, f, part=25, still=(7, 1000)))
+    rows = nvspan.read(file.write(tmp_path / "a.nvspan")).lines("function").rows
+    found = [(row.function, row.samples, row.running / UNIT, row.waiting / UNIT) for row in rows]
+    assert found == [("g", 8, 0, 8800), ("f", 2, 1200, 0)]

@@ -168,8 +168,8 @@ class SampleReader {
     }
     if ((change & still) != 0) {
       if (!number(record.looks) || !number(value)) return finish();
-      record.looks = std::min(record.looks, now_ << shift_ >> least_look);
-      record.stood_to = record.ticks - (std::min(value, now_) << shift_);
+      record.looks = std::min(record.looks, most_ticks >> least_look);
+      record.stood_to = record.ticks - (std::min(value, most_units()) << shift_);  // may wrap
     }
     now.stack += static_cast<std::uint32_t>(signed_of(change >> 4));
     now.state = static_cast<record::SampleState>(state);
