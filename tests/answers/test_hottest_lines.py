@@ -79,6 +79,21 @@ def test_nothing_is_said_from_few_samples(tmp_path, source):
     assert "hottest line" not in overview(analysis)
 
 
+def test_a_phase_whose_time_is_in_many_lines_has_no_hottest_one(tmp_path, source):
+    file = SampledFile()
+    stacks = [file.stack(file.frame(source, "f", line, first_line=1)) for line in range(1, 41)]
+    thread = file.thread()
+    samples = SampleChunk(0, 1024)
+    for look in range(500, 600_000, 1000):
+        samples.sample(look, thread, stacks[look // 1000 * 7 % 40])
+    file.ranges((at, at + 9990, "step") for at in range(0, 600_000, 10_000))
+    file.ranges((at + 1, at + 9989, "load") for at in range(0, 600_000, 10_000))
+    file.samples(samples)
+    analysis = analyze(nvspan.read(file.write(tmp_path / "a.nvspan")))
+    assert "hottest line" not in overview(analysis)
+    assert [finding.evidence for finding in analysis.findings] == [[]]
+
+
 def test_a_program_without_ranges_has_its_functions(tmp_path, source):
     analysis = analyze(program(tmp_path / "a.nvspan", source, ranges=False))
     assert explain.render(explain.explanation(analysis)).splitlines() == [

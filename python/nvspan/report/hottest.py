@@ -17,6 +17,7 @@ from nvspan.report.text import short_name
 
 MIN_SAMPLES, _MAX_MARGIN = 25, 0.15
 _MIN_SHARE = 0.02  # of the run: a function below is not shown
+_LARGE = 0.1  # of a phase: its hottest line
 _WAITS = 0.5  # of a line's time: it is said that it waits
 
 
@@ -52,15 +53,19 @@ def hottest(
 
 
 def hottest_row(lines: Lines) -> LineRow | None:
-    """The line with the most time; None: too few samples."""
+    """The line with the most time; None: it has little, or samples are too few."""
     row = next(iter(lines.rows), None)
-    return row if row is not None and is_enough(lines, row) and row.file is not None else None
+    if row is None or row.file is None or row.share < _LARGE or not is_enough(lines, row):
+        return None
+    return row
 
 
 def hottest_share(found: LineShares) -> list[LineShare]:
-    """The line with the most time in some stretches; none where samples are too few."""
+    """The line with the most time in some stretches; none where it has little, or samples are too
+    few."""
     rows = found.rows[:1] if found.samples >= MIN_SAMPLES else []
-    return [row for row in rows if row.margin <= _MAX_MARGIN and row.file is not None]
+    is_sure = (row.share >= _LARGE and row.margin <= _MAX_MARGIN for row in rows)
+    return [row for row, sure in zip(rows, is_sure, strict=True) if sure and row.file is not None]
 
 
 def hottest_cells(found: tuple[Lines, LineRow] | None, stream: IO[str] | None) -> list[str]:
