@@ -26,11 +26,14 @@ from nvspan._results import (
 )
 from nvspan._results.jobs import CriticalPath, JobCounts, LiveHeader, LiveSample, Rank, Standings
 from nvspan._results.lines import (
+    LineGains,
+    LineShares,
     LineTable,
     SampledFlame,
     SampledPath,
     SampledTimeline,
     SampleFacts,
+    ThreadTime,
 )
 from nvspan._results.loops import (
     LoopCandidate,
@@ -97,6 +100,26 @@ class Lines:
     def timeline(
         self, hidden: Sequence[int], idle: bool, most_bytes: int, levels: int
     ) -> SampledTimeline: ...
+    def shares(
+        self,
+        by: int,
+        hidden: Sequence[int],
+        threads: Sequence[tuple[int, int]],
+        starts: Sequence[int],
+        ends: Sequence[int],
+    ) -> LineShares: ...
+    def gains(
+        self,
+        by: int,
+        hidden: Sequence[int],
+        threads: Sequence[int],
+        starts: Sequence[int],
+        ends: Sequence[int],
+        is_first: Sequence[bool],
+    ) -> LineGains: ...
+    def others(
+        self, thread: int, starts: Sequence[int], ends: Sequence[int]
+    ) -> list[ThreadTime]: ...
 
 class Loops:
     def __init__(self, handle: RecordingHandle) -> None: ...

@@ -101,6 +101,7 @@ struct PythonThread {
   std::int64_t cpu = -1;  // ns that it had run at the last sample
   std::int64_t last = 0;  // ns of CLOCK_MONOTONIC then; 0: there is none
   record::SampleState now = record::SampleState::waiting;
+  std::int64_t owed = 0;  // ns that it ran and no record says; below 0: that one says too much
   std::uint64_t still_looks = 0;  // since the last record, at which it had not run
   std::uint64_t still_ticks = 0;  // of the last of them
   Said said;

@@ -3,9 +3,21 @@
 
 #include "lines/record_bytes.hpp"
 
+#include "record/file/ticks.hpp"
+
 #include <algorithm>
 
 namespace nvspan::lines {
+
+using record::SampleState;
+
+namespace {
+
+std::uint64_t zigzag(std::int64_t value) noexcept {
+  return static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
+}
+
+}  // namespace
 
 void RecordBytes::begin(std::uint64_t chunk, std::uint64_t ticks, bool is_new) noexcept {
   bytes_.clear();
@@ -14,6 +26,9 @@ void RecordBytes::begin(std::uint64_t chunk, std::uint64_t ticks, bool is_new) n
   base_ = ticks;
   units_ = 0;
   thread_ = no_thread;
+  usual_.clear();
+  shift_ = record::ticks_are_tsc ? record::tsc_time_shift : record::system_time_shift;
+  number(shift_);
 }
 
 void RecordBytes::number(std::uint64_t value) {
@@ -22,45 +37,56 @@ void RecordBytes::number(std::uint64_t value) {
   bytes_ += static_cast<char>(value);
 }
 
-// Time never goes back: two looks at a thread may be read in another order than they were made.
-void RecordBytes::head(std::uint64_t ticks, std::uint32_t thread, bool same) {
-  const std::uint64_t units =
-      std::max(units_, (ticks - std::min(ticks, base_)) >> record::sample_time_shift);
+// Never goes back: two looks at a thread may be read in another order than they were made.
+std::uint64_t RecordBytes::units_at(std::uint64_t ticks) const noexcept {
+  const std::uint64_t half = std::uint64_t{1} << (shift_ - 1);
+  return std::max(units_, (ticks - std::min(ticks, base_) + half) >> shift_);
+}
+
+void RecordBytes::head(std::uint64_t units, std::uint32_t thread, unsigned recent) {
   const bool other = thread != thread_;
-  number((units - units_) << 2 | std::uint64_t{other} << 1 | std::uint64_t{same});
+  number((units - units_) << 5 | std::uint64_t{recent} << 2 | std::uint64_t{other} << 1);
   if (other) number(thread);
+  if (!other) usual_.add(units - units_);
   units_ = units;
   thread_ = thread;
 }
 
 void RecordBytes::sample(const Sample& sample, Said& said) {
-  constexpr unsigned all = 255;
-  const bool known = said.chunk == chunk_;
-  const bool share = sample.part != (sample.state == record::SampleState::running ? all : 0);
+  if (said.chunk != chunk_) said.recent.clear();
+  said.chunk = chunk_;
+  const record::SampledStack now{sample.stack, sample.state};
+  const bool share =
+      sample.part != (sample.state == SampleState::running ? record::sample_whole : 0);
   const bool still = sample.still_looks != 0;
-  const bool same =
-      known && !share && !still && said.stack == sample.stack && said.state == sample.state;
-  head(sample.ticks, sample.thread, same);
-  if (!same) {
-    const std::int64_t change =
-        std::int64_t{sample.stack} - (known ? std::int64_t{said.stack} : std::int64_t{0});
-    const auto zigzag = static_cast<std::uint64_t>(change < 0 ? -2 * change - 1 : 2 * change);
-    number(zigzag << 4 | static_cast<std::uint64_t>(sample.state) << 2 | std::uint64_t{share} << 1 |
-           std::uint64_t{still});
-    if (share) number(sample.part);
-    if (still) {
-      const std::uint64_t before =
-          (sample.still_ticks - std::min(sample.still_ticks, base_)) >> record::sample_time_shift;
-      number(sample.still_looks);
-      number(units_ - std::min(units_, before));
-    }
+  const unsigned recent = share || still ? 0 : said.recent.find(now);
+  const std::uint64_t units = units_at(sample.ticks);
+  const std::int64_t change = std::int64_t{sample.stack} - std::int64_t{said.recent.at(1).stack};
+  const bool plain = !share && !still && (recent != 0 || now.state == SampleState::running);
+  said.recent.add(now);
+  if (plain && sample.thread == thread_) {
+    const auto beyond = static_cast<std::int64_t>(units - units_ - usual_.units());
+    number(zigzag(beyond) << 2 | std::uint64_t{recent != 1} << 1 | 1);
+    if (recent == 0) number(zigzag(change) + record::most_recent + 1);
+    if (recent > 1) number(recent - record::first_recent);
+    usual_.add(units - units_);
+    units_ = units;
+    return;
   }
-  said = Said{chunk_, sample.stack, sample.state};
+  head(units, sample.thread, recent);
+  if (recent != 0) return;
+  number(zigzag(change) << 4 | static_cast<std::uint64_t>(sample.state) << 2 |
+         std::uint64_t{share} << 1 | std::uint64_t{still});
+  if (share) number(sample.part);
+  if (still) {
+    number(sample.still_looks);
+    number((sample.ticks - std::min(sample.ticks, sample.still_ticks)) >> shift_);
+  }
 }
 
 void RecordBytes::note(std::uint64_t ticks, record::SampleNote kind, const std::uint64_t* numbers,
                        std::size_t count) {
-  head(ticks, 0, false);
+  head(units_at(ticks), 0, 0);
   number(static_cast<std::uint64_t>(kind));
   for (std::size_t i = 0; i < count; ++i) number(numbers[i]);
 }

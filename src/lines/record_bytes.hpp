@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "record/file/sample_format.hpp"
+#include "record/file/sample_context.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,7 @@ namespace nvspan::lines {
 // What a chunk said of a thread last.
 struct Said {
   std::uint64_t chunk = 0;  // in which chunk; another one's counts for nothing
-  std::uint32_t stack = 0;
-  record::SampleState state = record::SampleState::waiting;
+  record::RecentStacks recent;
 };
 
 // One sample of a thread.
@@ -24,7 +23,7 @@ struct Sample {
   std::uint32_t thread;
   std::uint32_t stack;
   record::SampleState state;
-  unsigned part;              // of the time since the last look, in 255ths, that it ran
+  unsigned part;              // of the time since the last look that it ran, of sample_whole
   std::uint64_t still_looks;  // at which it had not moved
   std::uint64_t still_ticks;  // when the last of them was
 };
@@ -33,7 +32,7 @@ struct Sample {
 class RecordBytes {
  public:
   static constexpr std::size_t most_of_sample = 48;
-  static constexpr std::size_t most_of_note = 96;
+  static constexpr std::size_t most_of_note = 96;  // that of a chunk's first number included
 
   // Room for records of so many bytes: what follows until begin() is called again makes none.
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
@@ -47,12 +46,15 @@ class RecordBytes {
 
  private:
   void number(std::uint64_t value);
-  void head(std::uint64_t ticks, std::uint32_t thread, bool same);
+  std::uint64_t units_at(std::uint64_t ticks) const noexcept;
+  void head(std::uint64_t units, std::uint32_t thread, unsigned recent);
 
   std::string bytes_;
   std::uint64_t chunk_ = 0;
   std::uint64_t base_ = 0;   // ticks
   std::uint64_t units_ = 0;  // since then, of the last record
+  unsigned shift_ = 0;
+  record::UsualStep usual_;
   std::uint32_t thread_ = no_thread;
   static constexpr std::uint32_t no_thread = ~std::uint32_t{0};
 };

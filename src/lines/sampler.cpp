@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace nvspan::lines {
@@ -180,13 +181,15 @@ void Sampler::sample_until_stopped() {
       continue;
     }
     const std::int64_t period = pace_.period();
-    due += period;
     random ^= random << 13;
     random ^= random >> 7;
     random ^= random << 17;
-    // At no fixed distance, which a periodic program could keep step with.
-    const auto jitter = static_cast<std::int64_t>(random % static_cast<std::uint64_t>(period));
-    goes_on = wait_until(due + jitter - period / 2);
+    // Never at one distance, which a periodic program could keep step with; distances that differ
+    // by less take fewer bytes.
+    const std::int64_t spread = period / 3;
+    const auto jitter = static_cast<std::int64_t>(random % static_cast<std::uint64_t>(spread));
+    due += period + jitter - spread / 2;
+    goes_on = wait_until(due);
     look();
     if (look_began_ > due + period) due = look_began_;  // late: what was missed is not caught up
     const auto cpu = static_cast<std::int64_t>(core::clock_ns(CLOCK_THREAD_CPUTIME_ID));
@@ -297,18 +300,32 @@ bool Sampler::read_stack(PythonThread& thread, std::uint64_t& ticks) {
   return false;
 }
 
+// A part of the time that is hardly more or less than what the state says costs a byte, and is left
+// to the next record.
+unsigned Sampler::said_part(PythonThread& thread, SampleState state, std::int64_t ran,
+                            std::int64_t span) noexcept {
+  constexpr std::int64_t all = record::sample_whole;
+  constexpr std::int64_t hardly = 8;  // an eighth
+  if (span <= 0) return state == SampleState::running ? record::sample_whole : 0;
+  const std::int64_t owed = thread.owed + ran;
+  const std::int64_t expected = state == SampleState::running ? span : 0;
+  std::int64_t part = state == SampleState::running ? all : 0;
+  if (std::abs(owed - expected) > span / hardly) {
+    part = std::clamp((owed * all + span / 2) / span, std::int64_t{0}, all);
+  }
+  thread.owed = std::clamp(owed - part * span / all, -span, span);
+  return static_cast<unsigned>(part);
+}
+
 void Sampler::take(PythonThread& thread, std::uint64_t ticks, SampleState state, std::int64_t ran,
                    std::int64_t span) {
-  constexpr std::int64_t all = 255;
   if (thread.number == 0) {
     thread.number = next_thread_++;
     new_threads_.push_back({thread.number, static_cast<std::uint32_t>(thread.tid), ticks});
   }
-  const std::int64_t part =
-      span <= 0 ? 0 : std::clamp((ran * all + span / 2) / span, std::int64_t{0}, all);
-  taken_.push_back(
-      Taken{&thread, Sample{ticks, thread.number, thread.stack, state, static_cast<unsigned>(part),
-                            thread.still_looks, thread.still_ticks}});
+  const unsigned part = said_part(thread, state, ran, span);
+  taken_.push_back(Taken{&thread, Sample{ticks, thread.number, thread.stack, state, part,
+                                         thread.still_looks, thread.still_ticks}});
   thread.now = state;
 }
 

@@ -69,6 +69,8 @@ class Sampler : public core::Immovable {
   bool read_stack(PythonThread& thread, std::uint64_t& ticks);
   void take(PythonThread& thread, std::uint64_t ticks, record::SampleState state, std::int64_t ran,
             std::int64_t span);
+  static unsigned said_part(PythonThread& thread, record::SampleState state, std::int64_t ran,
+                            std::int64_t span) noexcept;
   record::SampleState state_of(pid_t tid) noexcept;
   void write();
   std::int64_t counts_period() const noexcept;

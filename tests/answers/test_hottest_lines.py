@@ -62,7 +62,7 @@ def test_phases_have_their_hottest_line(tmp_path, source):
         "(outside any phase)   1.02 ms   9.9%",
     ]
     (finding,) = analysis.findings
-    assert finding.evidence == ["hottest line train.py:2  json.loads(line)  81% ±4% of 'load'"]
+    assert finding.evidence == ["line  train.py:2  json.loads(line)  81% ±4% of 'load'"]
     assert finding.next == f"nvspan stats --lines load {path}"
 
 
@@ -77,6 +77,21 @@ def test_what_the_sampler_missed_is_said_last(tmp_path, source):
 def test_nothing_is_said_from_few_samples(tmp_path, source):
     analysis = analyze(program(tmp_path / "a.nvspan", source, steps=2))
     assert "hottest line" not in overview(analysis)
+
+
+def test_a_phase_whose_time_is_in_many_lines_has_no_hottest_one(tmp_path, source):
+    file = SampledFile()
+    stacks = [file.stack(file.frame(source, "f", line, first_line=1)) for line in range(1, 41)]
+    thread = file.thread()
+    samples = SampleChunk(0, 1024)
+    for look in range(500, 600_000, 1000):
+        samples.sample(look, thread, stacks[look // 1000 * 7 % 40])
+    file.ranges((at, at + 9990, "step") for at in range(0, 600_000, 10_000))
+    file.ranges((at + 1, at + 9989, "load") for at in range(0, 600_000, 10_000))
+    file.samples(samples)
+    analysis = analyze(nvspan.read(file.write(tmp_path / "a.nvspan")))
+    assert "hottest line" not in overview(analysis)
+    assert [finding.evidence for finding in analysis.findings] == [[]]
 
 
 def test_a_program_without_ranges_has_its_functions(tmp_path, source):
@@ -109,5 +124,5 @@ def test_ranges_without_steps_have_the_lines_of_their_own_time(tmp_path, source)
         "inner      1  29.7 ms    29%  train.py:5  time.sleep(0.05)  100% ±9%",
     ]
     assert analysis.findings[0].evidence[-1] == (
-        "hottest line train.py:2  json.loads(line)  100% ±4% of 'outer'"
+        "line  train.py:2  json.loads(line)  100% ±4% of 'outer'"
     )

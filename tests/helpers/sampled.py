@@ -23,6 +23,7 @@ _PUSH, _POP, _BASE = 1, 2, 6
 _HEADER, _HEADER_FIELDS, _CHUNK = 4096, 1592, 96
 _LIVE, _LIVE_MAGIC, _LIVE_CHUNKS = 3072, 0x3145564C53564EFD, 24
 _NONE, _NO_COLUMN = 0xFFFFFFFF, 0xFFFF
+_SHIFT = 10  # of ticks, to units
 # What changes while a program runs: not in the checksum of the header's fixed fields.
 _CHANGING = ((0, 8), (16, 24), (96, 152), (160, 184), (1328, 1592))
 
@@ -58,6 +59,10 @@ def number(value: int) -> bytes:
     return bytes(found)
 
 
+def _zigzag(value: int) -> int:
+    return value << 1 if value >= 0 else (-value << 1) - 1
+
+
 def _words(data: bytes) -> bytes:
     return data + bytes(-len(data) % 8)
 
@@ -68,21 +73,28 @@ class SampleChunk:
     def __init__(self, at: int = 0, period: int | None = 1000) -> None:
         """`period`: in us, in a note at its beginning; None: none."""
         self.base = at
-        self.data = bytearray()
+        self.data = bytearray(number(_SHIFT))
         self.samples = 0
         self.now = at
         self._thread: int | None = None
-        self._last: dict[int, tuple[int, int]] = {}  # stack and state of each thread
+        self._last: dict[int, int] = {}  # the stack of each thread
+        self._usual = 0  # 16 times the usual step
         if period is not None:
             self.note(1, period)
 
-    def _head(self, at: int | None, thread: int, same: bool) -> None:
+    def _head(self, at: int | None, thread: int, recent: int = 0) -> None:
         at = self.now if at is None else at
         other = thread != self._thread
-        self.data += number((at - self.now) << 2 | other << 1 | same)
+        self.data += number((at - self.now) << 5 | recent << 2 | other << 1)
         if other:
             self.data += number(thread)
+        else:
+            self._step(at - self.now)
         self.now, self._thread = at, thread
+
+    def _step(self, step: int) -> None:
+        usual = self._usual // 16
+        self._usual += min(step, 2 * usual + 32) - usual
 
     def sample(
         self,
@@ -93,25 +105,49 @@ class SampleChunk:
         part: int | None = None,
         still: tuple[int, int] | None = None,
     ) -> SampleChunk:
-        """`still`: how many looks before it, and how long ago the last of them was."""
-        change = stack - self._last.get(thread, (0, 0))[0]
-        same = self._last.get(thread) == (stack, state) and part is None and not still
-        self._head(at, thread, same)
-        if not same:
-            zigzag = change << 1 if change >= 0 else (-change << 1) - 1
-            has_part, is_still = part is not None, still is not None
-            self.data += number(zigzag << 4 | state << 2 | has_part << 1 | is_still)
-            if part is not None:
-                self.data += number(part)
-            for value in still or ():
-                self.data += number(value)
-        self._last[thread] = (stack, state)
+        """`part`: of 125; `still`: how many looks before it, and how long ago the last of them was.
+
+        Its numbers are those of a stack that the thread has not had before.
+        """
+        change = stack - self._last.get(thread, 0)
+        self._head(at, thread)
+        zigzag = _zigzag(change)
+        has_part, is_still = part is not None, still is not None
+        self.data += number(zigzag << 4 | state << 2 | has_part << 1 | is_still)
+        if part is not None:
+            self.data += number(part)
+        for value in still or ():
+            self.data += number(value)
+        self._last[thread] = stack
+        self.samples += 1
+        return self
+
+    def again(self, at: int, stack: int | None = None, place: int = 0) -> SampleChunk:
+        """A sample of the thread of the one before, in short: with its stack and state; or another
+        `stack`, which it runs in, or that has a `place` among its last ones."""
+        step, thread = at - self.now, self._thread
+        assert thread
+        is_other = stack is not None
+        self.data += number(_zigzag(step - self._usual // 16) << 2 | is_other << 1 | 1)
+        if stack is not None:
+            change = stack - self._last[thread]
+            self.data += number(place - 2 if place else _zigzag(change) + 6)
+            self._last[thread] = stack
+        self._step(step)
+        self.now = at
+        self.samples += 1
+        return self
+
+    def recent(self, at: int, thread: int, stack: int, place: int) -> SampleChunk:
+        """A sample of the thread's last stack but `place` - 1."""
+        self._head(at, thread, place)
+        self._last[thread] = stack
         self.samples += 1
         return self
 
     def note(self, kind: int, *values: int, at: int | None = None) -> SampleChunk:
         """1: the period; 2: seven counts; 3: a thread that ended."""
-        self._head(at, 0, False)
+        self._head(at, 0)
         for value in (kind, *values):
             self.data += number(value)
         return self

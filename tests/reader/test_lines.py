@@ -56,7 +56,7 @@ def test_cpu_time_goes_to_stacks_that_ran_and_the_rest_to_those_that_did_not(tmp
     samples = chunk()
     samples.sample(1000, 1, f)  # a period
     samples.sample(2000, 1, f)
-    samples.sample(3000, 1, g, WAITING, part=51)  # a fifth, in f
+    samples.sample(3000, 1, g, WAITING, part=25)  # a fifth, in f
     samples.sample(4000, 1, g, WAITING)
     samples.sample(10000, 1, f, still=(5, 1000))  # in g until 9,000
     lines = read(tmp_path, program, samples).lines("function")
@@ -73,9 +73,9 @@ def test_a_thread_that_waits_for_a_core_is_ready(tmp_path, program):
     f, g = program.stack("f"), program.stack("g")
     samples = chunk()
     samples.sample(1000, 1, f, READY)
-    samples.sample(2000, 1, f, READY, part=51)  # a fifth ran: in f, at both ends
+    samples.sample(2000, 1, f, READY, part=25)  # a fifth ran: in f, at both ends
     samples.sample(3000, 1, g)
-    samples.sample(4000, 1, g, part=51)  # the rest waited for a core, in the stack that it is in
+    samples.sample(4000, 1, g, part=25)  # the rest waited for a core, in the stack that it is in
     lines = read(tmp_path, program, samples).lines("function")
     assert times(lines.rows) == [
         ("f", 2, 700, 1800, 0, 2500),
@@ -96,7 +96,7 @@ def test_cpu_time_between_waits_belongs_to_the_stack_that_ran_last(tmp_path, pro
     f, g = program.stack("f"), program.stack("g")
     samples = chunk().sample(1000, 1, f)
     samples.sample(2000, 1, g, WAITING)
-    samples.sample(3000, 1, g, WAITING, part=51)
+    samples.sample(3000, 1, g, WAITING, part=25)
     lines = read(tmp_path, program, samples).lines("function")
     assert times(lines.rows) == [
         ("g", 2, 0, 0, 1800, 1800),
@@ -384,7 +384,7 @@ def test_a_file_that_ends_within_a_chunk_is_read_up_to_there(tmp_path, program):
     path = program.file.write(tmp_path / "a.nvspan")
     data = path.read_bytes()
     begin = data.index(bytes(samples.data[:64]))
-    path.write_bytes(data[: begin + 200])
+    path.write_bytes(data[: begin + 300])
     recording = nvspan.read(path)
     found = recording.lines("function").rows[0].samples
     assert 50 <= found <= 100
@@ -397,12 +397,13 @@ def test_a_file_that_ends_within_a_chunk_is_read_up_to_there(tmp_path, program):
     "raw",
     [
         b"\xff" * 20,  # a number without an end
-        number(4) + number(3 << 2),  # a state that there is not
-        number(4 | 2) + number(0) + number(9),  # a note that there is not
+        number(32) + number(3 << 2),  # a state that there is not
+        number(32 | 2) + number(0) + number(9),  # a note that there is not
         number(1 << 60),  # a time beyond any
-        number(4) + number(1 << 2 | 2) + number(256),  # more than all of a look's time
+        number(((1 << 40) + 1) << 2 | 1),  # a time before the one before
+        number(32) + number(1 << 2 | 2) + number(126),  # more than all of a look's time
     ],
-    ids=("number", "state", "note", "time", "part"),
+    ids=("number", "state", "note", "time", "past", "part"),
 )
 def test_records_after_one_that_cannot_be_are_left_out(tmp_path, program, raw):
     f = program.stack("f")

@@ -24,8 +24,8 @@ class SampledTime(Result):
     waiting: int  #: time in which it was blocked: in a lock, a sleep, the operating system
 
 
-class LineRow(SampledTime):
-    """A line, function or expression. `samples` to `waiting` are those of `self`."""
+class SampledLine(SampledTime):
+    """A line, function or expression, and the time in which it was the innermost of the stack."""
 
     file: str | None  #: the source file; None: unknown
     function: str | None  #: its qualified name, on CPython 3.10 its name; None: unknown
@@ -33,6 +33,11 @@ class LineRow(SampledTime):
     end_line: int | None  #: by expression: its last line
     column: int | None  #: by expression: where it begins, in bytes of UTF-8; None: unknown
     end_column: int | None  #: by expression: where it ends
+
+
+class LineRow(SampledLine):
+    """A line, function or expression. `samples` to `waiting` are those of `self`."""
+
     self: int  #: time in which it was the innermost of the stack
     total: int  #: time in which it was anywhere in the stack
     total_samples: int  #: samples that have it anywhere in the stack
@@ -84,6 +89,43 @@ class SampledTimeline(Result):
     names: list[list[int]]  #: sets of functions
 
 
+class LineShare(SampledLine):
+    """A line in some stretches of time of some threads."""
+
+    share: float  #: its fraction of the threads' time in these stretches
+    margin: float  #: half of the 95% interval of `share`
+
+
+class LineShares(SampledTime):
+    """The lines of some threads in some stretches of time, and the time of all of them."""
+
+    rows: list[LineShare]  #: the most time first
+
+
+class LineGain(SampledLine):
+    """A line that has more time in some stretches, whose `samples` to `waiting` these are, than in
+    others."""
+
+    gain: float  #: by how much more in the mean one of them than in the mean other one
+    margin: float  #: half of the 95% interval of `gain`
+    gain_ready: float  #: the part of `gain` spent waiting for a CPU core
+    gain_waiting: float  #: the part of `gain` spent blocked
+
+
+class LineGains(Result):
+    """The lines that have more time in some stretches of time than in others."""
+
+    rows: list[LineGain]  #: the largest gains first, at most eight
+    covered: float  #: the part of those stretches that samples stand for
+
+
+class ThreadTime(SampledTime):
+    """A thread in some stretches of time."""
+
+    process: int  #: a row of `Recording.processes`
+    tid: int  #: its number in the operating system
+
+
 class SampleFacts(Result):
     """How the program was sampled, and what was missed."""
 
@@ -101,4 +143,16 @@ class SampleFacts(Result):
     has_gap: bool  #: whether further samples are missing, of an unknown number
 
 
-LINE_RESULTS = (LineRow, LineTable, SampledFlame, SampledPath, SampledTimeline, SampleFacts)
+LINE_RESULTS = (
+    LineGain,
+    LineGains,
+    LineRow,
+    LineShare,
+    LineShares,
+    LineTable,
+    SampledFlame,
+    SampledPath,
+    SampledTimeline,
+    SampleFacts,
+    ThreadTime,
+)

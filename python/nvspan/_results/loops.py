@@ -152,6 +152,9 @@ class LoopWait(Result):
     of_requests: bool  #: whether other requests were waited for, which run in any thread
     meanwhile: list[LoopMeanwhile]  #: what it did, the largest share first
     others: bool  #: whether any other thread has a range meanwhile
+    waiter: int | None  #: the thread that waits; None: maybe several
+    starts: Buffer  #: when each of them begins
+    ends: Buffer  #: when each of them ends
 
 
 class LoopHold(Result):

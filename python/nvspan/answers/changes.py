@@ -26,6 +26,8 @@ Indices: TypeAlias = "Sequence[int] | memoryview[int]"
 Means: TypeAlias = "Callable[[Indices, Indices], LoopMeans]"
 # Why ranges of a name take long in the steps at the indices.
 Causes: TypeAlias = "Callable[[Indices, str], list[str]]"
+# The lines that make the slow steps of an effect slow; what these take more, in ns; which they are.
+Slower: TypeAlias = "Callable[[Effect, float, str], list[str]]"
 LASTING = ("jump", "trend", "levels")  # effects that change the steps for good, or for a stretch
 _MIN_COST = 0.02  # of an effect, for the order of findings
 _WARM_UP = 0.01  # of the steps' time
@@ -44,6 +46,7 @@ def change_findings(
     unit: str,
     per_run: float,
     causes: Causes | None = None,
+    slower: Slower | None = None,
 ) -> Iterator[Finding]:
     """A finding for each effect that is worth one; `means` compares two sets of steps."""
     series = memoryview(parts.tree.steps)
@@ -58,6 +61,9 @@ def change_findings(
         path = causing_path(parts, compared)
         if causes is not None and path:
             evidence += causes(effect.high, parts.name(path[-1]))
+        if slower is not None:
+            excess = compared.steps[0] - compared.steps[1]
+            evidence += slower(effect, excess, which_are_slow(effect, unit, at))
         yield Finding(
             effect.kind.replace("_", "-"),
             _sentence(effect, unit, len(series), at),
@@ -137,6 +143,24 @@ def _details(effect: Effect, unit: str, total: int) -> Iterator[str]:
             yield f"{verb} {percent(effect.extra / total)} to the time of all {unit}s"
     if effect.every is not None:
         yield f"about every {effect.every} {unit}s"
+
+
+def which_are_slow(effect: Effect, unit: str, at: int = 0) -> str:
+    """The slow ones of an effect, within a sentence; `at`: where they jump."""
+    if effect.kind == "period" and effect.slow_in_period == 1:
+        return f"every {ordinal(effect.period or 1)} {unit}"
+    if effect.kind == "jump":
+        return f"each {unit} {'from' if effect.rises else 'before'} {unit} {at}" + (
+            " on" if effect.rises else ""
+        )
+    if effect.kind == "trend":
+        return f"a {unit} of the {'last' if effect.rises else 'first'} quarter"
+    if effect.kind == "levels":
+        return f"a {unit} of the slow stretches"
+    if effect.kind == "warm_up":
+        many = len(effect.high)
+        return f"the first {unit}" if many == 1 else f"each of the first {many} {unit}s"
+    return "it" if len(effect.high) == 1 else f"each slow {unit}"
 
 
 def jump_index(effect: Effect, parts: Parts, compared: LoopMeans) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Set
 from nvspan._results import StatsRow
 from nvspan._results.loops import LoopSelf
 from nvspan.answers.finding import Finding
+from nvspan.answers.lines.finder import LineFinder
 from nvspan.answers.parts import STEP, Parts
 from nvspan.answers.words import path_text, quoted, share
 from nvspan.loops.loop import Loop
@@ -35,6 +36,7 @@ def dominant_findings(
     parts: Parts,
     unit: str,
     per_run: float,
+    lines: LineFinder,
     explained: Set[str] = frozenset(),
     overlapping: bool = False,
 ) -> Iterator[Finding]:
@@ -52,23 +54,31 @@ def dominant_findings(
         holds_others = time >= _WRAPPER * total and own < time / 10
         is_explained = parts.name(leaf) in explained
         if not is_explained and not (unit == "run" and holds_others):
-            yield _largest(parts, path, unit, per_run, overlapping)
+            yield _largest(parts, path, unit, per_run, overlapping, lines)
         large = own >= _HALF * time and own >= UNNAMED * total and not is_explained
         if parts.children(leaf) and large and not parts.tree.is_followed:
+            group = {parts.tree.parts[leaf].group}
+            found = lines.in_groups(group, parts.name(leaf), name, inner=False)
             yield Finding(
                 "unnamed",
                 f"{share(own, total)} of the {unit} is in {name} itself, outside its parts",
-                next=f"put ranges around the rest of {name}",
+                evidence=found.texts,
+                next=found.next or f"put ranges around the rest of {name}",
                 cost=own / total * per_run,
             )
     around = {parts.tree.unnamed_after, parts.tree.unnamed_before}
     if len(parts) and parts.unnamed >= UNNAMED * total and not around & explained:
-        yield _outside(parts, unit, per_run)
+        yield _outside(parts, unit, per_run, lines)
     yield from _odd_siblings(parts, path, unit, per_run)
 
 
 def _largest(
-    parts: Parts, path: list[int], unit: str, per_run: float, overlapping: bool
+    parts: Parts,
+    path: list[int],
+    unit: str,
+    per_run: float,
+    overlapping: bool,
+    lines: LineFinder,
 ) -> Finding:
     total = parts.total
     first, leaf = path[0], path[-1]
@@ -92,24 +102,30 @@ def _largest(
     advice = "" if is_divided else f"put ranges inside {name} to see which part it is"
     if has_word(parts.name(first), LOADING - _AMBIGUOUS):
         text, advice = f"{text}: data-bound", data_advice(parts.name(first))
+    found = lines.in_groups({parts.tree.parts[leaf].group}, parts.name(leaf), name)
+    evidence += found.texts
+    if not advice or advice.startswith("put ranges"):
+        advice = found.next or advice
     cost = parts.time(first) / total * per_run
     return Finding("dominant", text, evidence=evidence, next=advice, cost=cost)
 
 
-def _outside(parts: Parts, unit: str, per_run: float) -> Finding:
+def _outside(parts: Parts, unit: str, per_run: float, lines: LineFinder) -> Finding:
     tree = parts.tree
-    evidence = []
+    evidence: list[str] = []
     if tree.unnamed_after is not None and tree.unnamed_before is not None:
         after = quoted(tree.unnamed_after) if tree.unnamed_after else f"the {unit}'s start"
         before = quoted(tree.unnamed_before) if tree.unnamed_before else f"the {unit}'s end"
         evidence.append(f"most of it between {after} and {before}")
     where = "range" if unit == "run" else "phase"
+    found = lines.outside_ranges() if unit == "run" else lines.in_steps()
+    evidence += found.texts
     return Finding(
         "unnamed",
         f"{share(parts.unnamed, parts.total)} of the {unit} is outside any {where} "
         f"({_time_each(parts, parts.unnamed, unit)})",
         evidence=evidence,
-        next="put a range around it",
+        next=found.next or "put a range around it",
         cost=parts.unnamed / parts.total * per_run,
     )
 
@@ -137,7 +153,7 @@ def _odd_siblings(parts: Parts, path: list[int], unit: str, per_run: float) -> I
 
 
 def self_finding(
-    parts: Parts, largest: LoopSelf, loop: Loop, rows: Iterable[StatsRow]
+    parts: Parts, largest: LoopSelf, loop: Loop, rows: Iterable[StatsRow], lines: LineFinder
 ) -> Iterator[Finding]:
     """The function or range with the largest self time, where a run has no steps."""
     spent, run = largest.self, max(loop.whole, 1)
@@ -156,10 +172,13 @@ def self_finding(
             evidence.append(f"called in {path_text(path[:-1])}")
         name = quoted(largest.name)
         advice = f"put ranges inside {name}, or record --profile, to see which part it is"
+        advice = "" if loop.is_profile else advice
+        found = lines.called(largest.name, name, inner=False)
+        evidence += found.texts
         yield Finding(
             "self",
             f"{share(spent, run)} of the run is in {name}",
             evidence=evidence,
-            next="" if loop.is_profile else advice,
+            next=found.next or advice,
             cost=min(spent / run, 1.0),
         )

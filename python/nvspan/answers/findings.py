@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial
@@ -23,13 +22,14 @@ from nvspan.answers.dominant import dominant_findings, self_finding
 from nvspan.answers.finding import UNKNOWN, Finding
 from nvspan.answers.gap_changes import gap_change_findings
 from nvspan.answers.imports import import_findings
+from nvspan.answers.lines.finder import LineFinder
 from nvspan.answers.parts import Parts
 from nvspan.answers.ranks import rank_findings
 from nvspan.answers.recorder import costly_tiny, loss_findings, tiny_findings
 from nvspan.answers.requests import blocking_findings, cause_lines, slow_findings
 from nvspan.answers.stages import stage_findings
 from nvspan.answers.waits import large_waits, wait_findings
-from nvspan.answers.words import files_text, quoted
+from nvspan.answers.words import files_text
 from nvspan.loops.choosing import Choice
 from nvspan.loops.loop import Loop
 from nvspan.recording import Recording
@@ -39,7 +39,7 @@ from nvspan.recording.losses import has_events
 from nvspan.recording.modules import Modules
 from nvspan.recording.parallel import both
 from nvspan.recording.steps import Steps
-from nvspan.report.hottest import hottest, hottest_finding_text, run_headline, sampled
+from nvspan.report.hottest import run_headline, sampled
 from nvspan.report.lines import missed_lines
 
 _RANKS = 3  # that steps are compared of
@@ -111,31 +111,10 @@ class Analysis:
 
     def _with_next(self, finding: Finding) -> Finding:
         """The finding with a command that shows more of it, where it names nothing to do."""
-        finding = self._with_line(finding)
         command = _COMMANDS.get(finding.kind)
         if finding.next or command is None:
             return finding
         return replace(finding, next=f"nvspan {command} {files_text(self.recording)}")
-
-    def _with_line(self, finding: Finding) -> Finding:
-        """A finding about the largest part with its hottest line, instead of more ranges to put."""
-        if self.lines is None or self.loop is None or finding.kind not in _LARGEST:
-            return finding
-        if finding.kind == "dominant" and self.parts is not None:
-            leaf = self.parts.largest_path()[-1]
-            name, groups = self.parts.name(leaf), {self.parts.tree.parts[leaf].group}
-            pairs = self.loop.pairs_in(groups)
-        else:
-            name = self.loop.self_times[0].name
-            pairs = self.loop.pairs_called(name)
-        found = hottest(self.lines, pairs, inner=finding.kind != "self")
-        if found is None:
-            return finding
-        evidence = [*finding.evidence, hottest_finding_text(found, quoted(name))]
-        after = finding.next
-        if not after or after.startswith("put ranges"):
-            after = f"nvspan stats --lines {shlex.quote(name)} {files_text(self.recording)}"
-        return replace(finding, evidence=evidence, next=after)
 
     def _read_loop(self) -> Loop | None:
         if self._step is None and not has_events(self.recording):
@@ -162,19 +141,21 @@ class Analysis:
                 self.headline = run_headline(self.lines)
             return
         self.parts = Parts(self.loop.tree)
+        files = files_text(self.recording)
+        lines = LineFinder(self._single, self.lines, self.loop, files)
         if self.loop.choice is None:
-            yield from self._find_in_run(self.loop, self.parts)
+            yield from self._find_in_run(self.loop, self.parts, lines)
         elif self.loop.choice.overlapping:
-            yield from self._find_in_requests(self.loop, self.loop.choice, self.parts)
+            yield from self._find_in_requests(self.loop, self.loop.choice, self.parts, lines)
         else:
-            yield from self._find_in_steps(self.loop, self.loop.choice)
+            yield from self._find_in_steps(self.loop, self.loop.choice, lines)
         if PROFILE_DOMAIN in self.recording._reader.domains():
             self.checked.append("imports")
             yield from import_findings(self.recording, self.stats, self.loop)
         self.checked.append("recording cost")
         yield from tiny_findings(self.recording, self.loop)
 
-    def _find_in_steps(self, loop: Loop, choice: Choice) -> Iterator[Finding]:
+    def _find_in_steps(self, loop: Loop, choice: Choice, lines: LineFinder) -> Iterator[Finding]:
         run = max(loop.span, 1)
         effects: list[Effect] = _reader.variation(loop.tree.steps)
         self.parts = parts = _typical_parts(loop, effects)
@@ -188,9 +169,9 @@ class Analysis:
             across, waiting = rank_findings(self.recording, self.steps)
             yield from across
             blamed = waiting.phase if waiting is not None else None
-        waits, explained = self._find_waits(loop, loop.steps_extent)
+        waits, explained = self._find_waits(loop, loop.steps_extent, lines)
         yield from waits
-        largest = list(dominant_findings(parts, choice.unit, per_run, explained))
+        largest = list(dominant_findings(parts, choice.unit, per_run, lines, explained))
         on_gpu = self.has_gpu_work and self.steps is not None
         if on_gpu or blamed is not None:  # what a rank waits for another one is not its own
             largest = [finding for finding in largest if finding.kind != "dominant"]
@@ -198,60 +179,67 @@ class Analysis:
         if on_gpu and self.steps is not None:
             self.checked.append("GPU")
             self.headline += headline.gpu_clause(self.steps)
-            yield from self._find_on_gpu(self.steps)
+            yield from self._find_on_gpu(self.steps, lines)
         elif self.recording.has_gpu():
             yield gpu.unknown_finding()
-        causes = partial(cause_lines, loop)
-        yield from change_findings(effects, parts, loop.steps.means, choice.unit, per_run, causes)
+        means, unit = loop.steps.means, choice.unit
+        causes = partial(cause_lines, loop, lines=lines)
+        yield from change_findings(effects, parts, means, unit, per_run, causes, lines.slower)
         if not any(effect.kind in LASTING for effect in effects):
             cancelling = list(cancelling_findings(parts, choice.unit, per_run))
             yield from cancelling or phase_growth_findings(parts, choice.unit, per_run)
-        yield from stage_findings(loop.gaps, choice.unit, run, loop.thread_name)
-        yield from gap_change_findings(loop.gaps, loop.gaps.total / run)
+        yield from stage_findings(loop.gaps, choice.unit, run, loop.thread_name, lines)
+        yield from gap_change_findings(loop.gaps, loop.gaps.total / run, lines)
 
-    def _find_in_requests(self, loop: Loop, choice: Choice, parts: Parts) -> Iterator[Finding]:
+    def _find_in_requests(
+        self, loop: Loop, choice: Choice, parts: Parts, lines: LineFinder
+    ) -> Iterator[Finding]:
         self.checked += ["waits", f"slow {choice.unit}s", "warm-up", "jumps", "trends"]
         if loop.large_holds:
             parts.hold(loop.holds)
         self.headline = headline.request_headline(loop, choice, parts)
-        yield from blocking_findings(loop, choice.unit)
+        yield from blocking_findings(loop, choice.unit, lines)
         effects: list[Effect] = _reader.variation(parts.tree.steps)
         explained: set[str] = set()
-        yield from slow_findings(effects, parts, loop, choice.unit, explained)
+        yield from slow_findings(effects, parts, loop, choice.unit, explained, lines)
         time = max(parts.tree.total, 1)
         waits = [one for one in large_waits(loop.waits_of_requests, time)
                  if one.name not in explained]  # fmt: skip
         whose = f"the {choice.unit}s' time"
-        yield from wait_findings(waits, loop.thread_name, time, time, whose)
+        yield from wait_findings(waits, loop.thread_name, time, time, lines, whose)
         told = {one.name for one in waits}
-        yield from dominant_findings(parts, choice.unit, 1.0, told, overlapping=True)
+        yield from dominant_findings(parts, choice.unit, 1.0, lines, told, overlapping=True)
         lasting = [effect for effect in effects if effect.kind in (*LASTING, "warm_up")]
-        causes = partial(cause_lines, loop)
-        yield from change_findings(lasting, parts, loop.steps.means, choice.unit, 1.0, causes)
+        means, unit = loop.steps.means, choice.unit
+        causes = partial(cause_lines, loop, lines=lines)
+        yield from change_findings(lasting, parts, means, unit, 1.0, causes, lines.slower)
 
-    def _find_in_run(self, loop: Loop, parts: Parts) -> Iterator[Finding]:
+    def _find_in_run(self, loop: Loop, parts: Parts, lines: LineFinder) -> Iterator[Finding]:
         self.checked.append("waits")
         self.headline = headline.run_headline(loop)
         run = max(loop.whole, 1)
         parts.extend(run, sum(row.self for row in loop.self_times if row.still_open))
-        waits, explained = self._find_waits(loop, run)
+        waits, explained = self._find_waits(loop, run, lines)
         yield from waits
         largest = next(iter(loop.self_times), None)
         if largest is not None and largest.name not in explained:
-            yield from self_finding(parts, largest, loop, self.stats.rows)
+            yield from self_finding(parts, largest, loop, self.stats.rows, lines)
             explained.add(largest.name)
-        yield from dominant_findings(parts, "run", min(parts.total / run, 1.0), explained)
+        yield from dominant_findings(parts, "run", min(parts.total / run, 1.0), lines, explained)
 
-    def _find_waits(self, loop: Loop, span: int) -> tuple[list[Finding], set[str]]:
+    def _find_waits(
+        self, loop: Loop, span: int, lines: LineFinder
+    ) -> tuple[list[Finding], set[str]]:
         """Waits, and the names of the ranges that these, or findings about tiny ones, explain."""
         waits = large_waits(loop.waits, span)
         names = {row.name for row in costly_tiny(self.recording, loop)}
         names |= {wait.name for wait in waits}
-        return list(wait_findings(waits, loop.thread_name, span, max(loop.span, 1))), names
+        found = wait_findings(waits, loop.thread_name, span, max(loop.span, 1), lines)
+        return list(found), names
 
-    def _find_on_gpu(self, steps: Steps) -> Iterator[Finding]:
+    def _find_on_gpu(self, steps: Steps, lines: LineFinder) -> Iterator[Finding]:
         if steps.typical.steps:
-            yield from gpu.bound_findings(steps, files_text(self.recording))
+            yield from gpu.bound_findings(steps, lines)
             yield from gpu.unnamed_findings(steps)
         if self.modules is not None and self.modules.has_gpu:
             yield from gpu.module_findings(self.modules)

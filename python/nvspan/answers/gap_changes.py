@@ -10,8 +10,10 @@ from functools import partial
 
 from nvspan import _reader
 from nvspan._results.loops import LoopGaps, LoopMeans, LoopPart, LoopTree
+from nvspan._results.variation import Effect
 from nvspan.answers.changes import Indices, change_findings
 from nvspan.answers.finding import Finding
+from nvspan.answers.lines.finder import LineFinder
 from nvspan.answers.parts import Parts
 from nvspan.answers.stages import BETWEEN, pauses_with, stages_and_others
 
@@ -23,7 +25,7 @@ _MIN_PAUSES = 12
 _OUTLIERS = 0.02  # of the loop: rare long pauses
 
 
-def gap_change_findings(gaps: LoopGaps, per_run: float) -> Iterator[Finding]:
+def gap_change_findings(gaps: LoopGaps, per_run: float, lines: LineFinder) -> Iterator[Finding]:
     """A finding for each way in which pauses between steps differ from one another."""
     count = len(memoryview(gaps.series))
     if gaps.total < BETWEEN * gaps.loop or count < _MIN_PAUSES:
@@ -52,7 +54,12 @@ def gap_change_findings(gaps: LoopGaps, per_run: float) -> Iterator[Finding]:
         if effect.kind != "warm_up"
         and (effect.kind != "rare" or (effect.extra or 0.0) >= _OUTLIERS * gaps.loop)
     ]  # fmt: skip
-    yield from change_findings(effects, Parts(tree), partial(_means, tree), "pause", per_run)
+
+    def slower(effect: Effect, excess: float, which: str) -> list[str]:
+        return lines.slower_pauses(gaps, kept, effect, excess, which)
+
+    means = partial(_means, tree)
+    yield from change_findings(effects, Parts(tree), means, "pause", per_run, slower=slower)
 
 
 def _at(values: memoryview, indices: Sequence[int]) -> array[int]:

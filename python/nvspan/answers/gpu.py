@@ -11,6 +11,7 @@ from nvspan._results import StatsRow
 from nvspan.answers.bottleneck import Bottleneck, find_bottleneck
 from nvspan.answers.dominant import TORCH_ADVICE, UNNAMED
 from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
+from nvspan.answers.lines.finder import LineAnswer, LineFinder
 from nvspan.recording.modules import Module, Modules
 from nvspan.recording.opened import WORK_DOMAINS
 from nvspan.recording.statistics import median
@@ -42,8 +43,8 @@ def unknown_finding() -> Finding:
     return Finding("bound-unknown", text, UNKNOWN, next=_UNKNOWN_NEXT)
 
 
-def bound_findings(steps: Steps, files: str) -> Iterator[Finding]:
-    """What the typical step waits for. `files` go into the next command."""
+def bound_findings(steps: Steps, lines: LineFinder) -> Iterator[Finding]:
+    """What the typical step waits for."""
     typical = steps.typical
     found = find_bottleneck(steps)
     bound, idle = found.bound, found.idle
@@ -53,12 +54,20 @@ def bound_findings(steps: Steps, files: str) -> Iterator[Finding]:
     certainty = LIKELY if steps.of_device_ranges and bound in ("launch", "cpu") else MEASURED
     cost = max(idle, 1 - idle) if bound in ("gpu", "launch") else idle
     evidence = [line.strip() for line in found.text.partition(": ")[2].split(";")]
-    advice = _NEXT[bound].replace("FILES", files)
+    advice = _NEXT[bound].replace("FILES", lines.files)
     largest = max(typical.gpu, key=typical.gpu.__getitem__)
     if bound == "gpu" and largest == COMMUNICATION:
         evidence.append(f"{duration(typical.gpu[largest])} of it are {largest}")
-        advice = f"nvspan ranks {files}"
+        advice = f"nvspan ranks {lines.files}"
+    if bound in ("data", "cpu"):
+        place = lines.in_steps() if found.phase == OTHER else _in_phase(lines, found.phase)
+        evidence += place.texts
+        advice = place.next or advice if bound == "cpu" else advice
     yield Finding(f"bound-{bound}", _bound_text(steps, found), certainty, evidence, advice, cost)
+
+
+def _in_phase(lines: LineFinder, phase: str) -> LineAnswer:
+    return lines.called(phase, f"'{printable(phase)}'")
 
 
 def _bound_text(steps: Steps, found: Bottleneck) -> str:

@@ -10,9 +10,10 @@ from operator import itemgetter
 
 from nvspan._results.loops import LoopHeld
 from nvspan._results.variation import Effect
-from nvspan.answers.changes import Indices
+from nvspan.answers.changes import Indices, which_are_slow
 from nvspan.answers.difference import causing_path, difference
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
+from nvspan.answers.lines.finder import LineFinder
 from nvspan.answers.parts import Parts
 from nvspan.answers.waits import holder_lines
 from nvspan.answers.words import quoted, share
@@ -27,7 +28,12 @@ _HELD = 0.5  # of a part's time
 
 
 def slow_findings(
-    effects: Sequence[Effect], parts: Parts, loop: Loop, unit: str, explained: set[str]
+    effects: Sequence[Effect],
+    parts: Parts,
+    loop: Loop,
+    unit: str,
+    explained: set[str],
+    lines: LineFinder,
 ) -> Iterator[Finding]:
     """The slow requests that noise does not explain, against the others: how many there are is not
     known before. `explained` gets the name of the range that makes the difference."""
@@ -45,7 +51,9 @@ def slow_findings(
     if path := causing_path(parts, compared):
         name = parts.name(path[-1])
         explained.add(name)
-        evidence += cause_lines(loop, effect.high, name)
+        evidence += cause_lines(loop, effect.high, name, lines)
+    which = which_are_slow(effect, unit)
+    evidence += lines.slower(effect, compared.steps[0] - compared.steps[1], which)
     is_doubtful = parts.tree.is_followed and parts.tree.doubtful > _DOUBTFUL
     if is_doubtful:
         evidence.append(
@@ -63,7 +71,7 @@ def slow_findings(
     )
 
 
-def blocking_findings(loop: Loop, unit: str) -> Iterator[Finding]:
+def blocking_findings(loop: Loop, unit: str, lines: LineFinder) -> Iterator[Finding]:
     """A finding for each range that holds the event loop."""
     for hold in loop.large_holds:
         extent = max(loop.steps_extent, 1) * hold.threads
@@ -78,6 +86,7 @@ def blocking_findings(loop: Loop, unit: str) -> Iterator[Finding]:
                 f"{quoted(held.name)} takes {duration(held.held_median)} where another {unit} "
                 f"holds the loop, {duration(held.free_median)} elsewhere"
             )
+        evidence += lines.called(hold.name, quoted(hold.name)).texts
         yield Finding(
             "blocking",
             f"{quoted(hold.name)} holds the event loop {share(hold.total, extent)} of the time, "
@@ -89,12 +98,14 @@ def blocking_findings(loop: Loop, unit: str) -> Iterator[Finding]:
         )
 
 
-def cause_lines(loop: Loop, which: Indices, name: str) -> list[str]:
+def cause_lines(loop: Loop, which: Indices, name: str, lines: LineFinder) -> list[str]:
     """Why ranges of this name take long in some steps: who held a lock, or the event loop."""
     for part in loop.holds.parts:
         if part.name == name and part.held >= _HELD * part.total:
-            return [f"it waits for the event loop, which {quoted(loop.holds.holds[0].name)} holds"]
-    return holder_lines(loop, which, name)
+            hold = loop.holds.holds[0]
+            held = f"it waits for the event loop, which {quoted(hold.name)} holds"
+            return [held, *lines.called(hold.name, quoted(hold.name)).texts]
+    return holder_lines(loop, which, name, lines)
 
 
 def _most_held(parts: list[LoopHeld]) -> LoopHeld | None:

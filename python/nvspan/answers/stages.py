@@ -11,6 +11,7 @@ from itertools import pairwise
 from nvspan._results.loops import LoopGapPart, LoopGaps
 from nvspan.answers.dominant import data_advice
 from nvspan.answers.finding import Finding
+from nvspan.answers.lines.finder import LineFinder
 from nvspan.answers.waits import meanwhile_lines
 from nvspan.answers.words import quoted, share, time_each
 from nvspan.loops.vocabulary import CHECKPOINT, EVALUATION, LOADING, has_word
@@ -52,7 +53,7 @@ def pauses_with(part: LoopGapPart) -> list[int]:
 
 
 def stage_findings(
-    gaps: LoopGaps, unit: str, run: int, thread_name: Callable[[int], str]
+    gaps: LoopGaps, unit: str, run: int, thread_name: Callable[[int], str], lines: LineFinder
 ) -> Iterator[Finding]:
     """What takes time between steps, before the first and after the last one."""
     stages, others = stages_and_others(gaps)
@@ -61,7 +62,7 @@ def stage_findings(
             yield _stage(part, unit, run)
     rest = gaps.total - sum(part.total for part in stages)
     if rest > 0 and rest >= BETWEEN * gaps.loop:
-        yield _between(gaps, others, rest, unit, run, thread_name)
+        yield _between(gaps, others, rest, unit, run, thread_name, lines)
     for time, where, parts in (
         (gaps.lead, f"before the first {unit}", gaps.before),
         (gaps.tail, f"after the last {unit}", gaps.after),
@@ -90,6 +91,7 @@ def _between(
     unit: str,
     run: int,
     thread_name: Callable[[int], str],
+    lines: LineFinder,
 ) -> Finding:
     named = [part for part in parts if part.total > _NAMED * gaps.loop][:_MAX_NAMED]
     unnamed = rest - sum(part.total for part in parts)
@@ -109,13 +111,15 @@ def _between(
         data += sum(other.share for other in ahead) * gaps.total
     pauses = max(len(memoryview(gaps.series)), 1)
     text = f"{share(rest, run)} of the run is between {unit}s ({duration(rest / pauses)} each time)"
+    found = lines.in_pauses(gaps, unit)
     advice = ""
     if loading and data >= _DATA * rest:
         bound = "data-bound" if data >= _DATA_BOUND * gaps.loop else "it waits for data"
         text = f"{text}: {bound}"
         advice = data_advice(loading[0])
     elif unnamed >= rest / 2 and not awaited:
-        advice = f"put ranges around what runs between {unit}s"
+        advice = found.next or f"put ranges around what runs between {unit}s"
+    evidence += found.texts
     return Finding("between", text, evidence=evidence, next=advice, cost=rest / run)
 
 

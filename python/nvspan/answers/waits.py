@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from nvspan._results.loops import LoopMeanwhile, LoopWait
 from nvspan.answers.changes import Indices
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
+from nvspan.answers.lines.finder import LineFinder
 from nvspan.answers.words import quoted, time_each
 from nvspan.loops.loop import Loop
 from nvspan.loops.vocabulary import is_wait
@@ -29,34 +30,37 @@ def wait_findings(
     thread_name: Callable[[int], str],
     span: int,
     run: int,
+    lines: LineFinder,
     whose: str = "the time",
 ) -> Iterator[Finding]:
     """A finding for each of the waits in `span` ns, which are `whose`, of a run of `run` ns."""
     for wait in waits:
+        place, others = lines.waiting(wait, quoted(wait.name)), lines.meanwhile(wait)
         text = f"{quoted(wait.name)} waits {percent(wait.total / span)} of {whose}"
         evidence = [f"{counted(wait.calls, 'call')}, {time_each(wait.total, wait.calls)}"]
         advice = ""
         if wait.meanwhile:
             evidence += _meanwhile(wait, thread_name)
-        else:
+        elif not others:
             if wait.others:
                 evidence.append("no other thread is in a range for most of it")
             else:
                 evidence.append("no other thread has a range meanwhile")
-            advice = "put ranges into the thread that it waits for"
+            advice = place.next or "put ranges into the thread that it waits for"
+        evidence += [*place.texts, *others]
         is_cause = any(other.ends_it for other in wait.meanwhile)
         certainty = MEASURED if is_cause or not wait.meanwhile else LIKELY
         yield Finding("wait", text, certainty, evidence, advice, min(wait.total / run, 1.0))
 
 
-def holder_lines(loop: Loop, which: Indices, name: str) -> list[str]:
+def holder_lines(loop: Loop, which: Indices, name: str, lines: LineFinder) -> list[str]:
     """What was done by whom the steps `which` waited for in ranges of this name; empty: it is no
     wait, or does not end with what another thread does."""
     if not is_wait(name):
         return []
     for wait in loop.waits_of(which):
         if wait.name == name and any(other.ends_it for other in wait.meanwhile):
-            return list(_meanwhile(wait, loop.thread_name))
+            return [*_meanwhile(wait, loop.thread_name), *lines.meanwhile(wait)]
     return []
 
 

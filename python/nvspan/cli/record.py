@@ -28,6 +28,7 @@ from nvspan.cli.program.launching import (
     split_program,
 )
 from nvspan.cli.program.output import OutputExistsError, claim_output, default_output
+from nvspan.cli.program.saved import saved_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,8 +131,7 @@ def _say(text: str) -> None:
 
 def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str]) -> None:
     """What the recording shows, what kept ranges out of it, the files and the next command."""
-    from nvspan.answers.words import paths_text
-    from nvspan.recording.time_text import counted, duration
+    from nvspan.recording.time_text import duration
 
     if not paths:
         why = _write_problem(os.path.dirname(os.path.abspath(options.output)))
@@ -157,11 +157,8 @@ def _report(paths: list[str], options: argparse.Namespace, program: Sequence[str
                 _say(how_to_profile("record", options, program))
     except (OSError, ValueError) as error:
         _say(str(error))
-    shown = [_short_path(path) for path in paths]
-    for path, name in zip(paths, shown, strict=True):
-        count = f", {counted(samples, 'sample')}" if samples and len(paths) == 1 else ""
-        print(f"saved  {plain_text(name)}  {_size_text(path)}{count}", file=sys.stderr)
-    print(f"next   nvspan {after} {paths_text(shown)}", file=sys.stderr)
+    for line in saved_lines(paths, samples, after):
+        print(line, file=sys.stderr)
     if not samples and lines.unproved() and _rate(options) == "off" and options.lines is None:
         _say(f"lines are off by default with {lines.unproved()}: --lines auto")
 
@@ -175,21 +172,6 @@ def _write_problem(folder: str) -> str | None:
         # A folder of many processes is made by each of them.
         return None if "{" in folder else f"{folder} cannot be written: {error.strerror}"
     return None
-
-
-def _short_path(path: str) -> str:
-    """The path from the current directory, if it is below it."""
-    relative = os.path.relpath(path)
-    return path if relative.startswith(os.pardir) else relative
-
-
-def _size_text(path: str) -> str:
-    size = float(os.path.getsize(path)) if os.path.exists(path) else 0.0
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} GB"
 
 
 def _write_summaries(asked: bool | None, template: str, mode: str, paths: list[str]) -> None:

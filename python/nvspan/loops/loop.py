@@ -112,6 +112,16 @@ class Loop:
         """What a thread is called: its name, or "thread" and its number."""
         return _thread_label(self._threads[thread])
 
+    def thread_key(self, thread: int) -> tuple[int, int]:
+        """A thread's process, a row of `Recording.processes`, and its number there."""
+        row = self._threads[thread]
+        return row.process, row.tid
+
+    def name_of_key(self, key: tuple[int, int]) -> str:
+        """What the thread of a process and a number is called."""
+        rows = [row for row in self._threads if (row.process, row.tid) == key]
+        return _thread_label(rows[0]) if rows else f"thread {key[1]}"
+
     def pairs_in(self, groups: Set[int]) -> set[tuple[int, int]]:
         """The numbers of the domains and names of groups, as `Reader.pairs` has them."""
         return {

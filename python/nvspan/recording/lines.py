@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nvspan._results.lines import (
-        LineRow,
+        LineGains,
+        LineShares,
         SampledFlame,
+        SampledLine,
         SampledPath,
         SampledTimeline,
         SampleFacts,
+        ThreadTime,
     )
     from nvspan.recording.opened import OpenedFiles
 
@@ -108,7 +111,7 @@ class Lines(Frame):
         return Lines(self._recording, by, show_stdlib=self._show_stdlib, idle=self._idle,
                      within=self, chosen=self._chosen)  # fmt: skip
 
-    def text(self, row: LineRow) -> str:
+    def text(self, row: SampledLine) -> str:
         """The source text of a row's line, or expression.
 
         Empty where the file is not there, or has changed since the recording began.
@@ -145,6 +148,34 @@ class Lines(Frame):
         those in no range inside."""
         wanted = set(pairs)
         return self._part([path.pair in wanted for path in self.ranges], inner=inner)
+
+    def outside(self) -> Lines:
+        """The samples in no range."""
+        return self._part([path.parent is None for path in self.ranges], inner=False)
+
+    def shares(
+        self, threads: Sequence[tuple[int, int]], starts: Sequence[int], ends: Sequence[int]
+    ) -> LineShares:
+        """The lines of threads, each a process and its number there, in stretches of time."""
+        return self._samples.shares(GROUPS.index(self.by), self._hidden(), threads, starts, ends)
+
+    def gains(
+        self,
+        threads: Sequence[int],
+        starts: Sequence[int],
+        ends: Sequence[int],
+        is_first: Sequence[bool],
+    ) -> LineGains:
+        """The lines with more time in some stretches of time, the first ones, than in the others.
+
+        Each is of a thread, a row of `Recording.threads`.
+        """
+        by = GROUPS.index(self.by)
+        return self._samples.gains(by, self._hidden(), threads, starts, ends, is_first)
+
+    def others(self, thread: int, starts: Sequence[int], ends: Sequence[int]) -> list[ThreadTime]:
+        """What the threads other than this row of `Recording.threads` did in stretches of time."""
+        return self._samples.others(thread, starts, ends)
 
     def _part(self, own: Sequence[bool], *, inner: bool = True) -> Lines:
         chosen: list[bool] = []
@@ -183,7 +214,7 @@ class Lines(Frame):
         return f"<nvspan Lines of {counted(self.samples, 'sample')}>"
 
 
-def place(row: LineRow, short: dict[str, str], by: str = "line") -> str:
+def place(row: SampledLine, short: dict[str, str], by: str = "line") -> str:
     """``file.py:48``; by function ``name() file.py:40``."""
     where = "?" if row.file is None else short.get(row.file, row.file)
     if row.line is not None:
@@ -191,7 +222,7 @@ def place(row: LineRow, short: dict[str, str], by: str = "line") -> str:
     return f"{function_name(row)}  {where}" if by == "function" else where
 
 
-def function_name(row: LineRow) -> str:
+def function_name(row: SampledLine) -> str:
     """``load()``, ``<module>``."""
     name = row.function or "?"
     return name if name.endswith(">") else f"{name}()"

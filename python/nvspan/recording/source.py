@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nvspan._results.lines import LineRow
+    from nvspan._results.lines import SampledLine
     from nvspan._results.stacks import LiveFrame
 
 _SUFFIXES = (".py", ".pyw")
@@ -69,7 +69,7 @@ class Sources:
         """The text of a line, without what surrounds it; empty where it is not known."""
         return self._raw(file, number).strip()
 
-    def expression(self, row: LineRow | LiveFrame) -> str:
+    def expression(self, row: SampledLine | LiveFrame) -> str:
         """What of its line a row is; the line where that is not known."""
         text = self._raw(row.file, row.line)
         if row.column is None or row.end_column is None or row.end_line is None:

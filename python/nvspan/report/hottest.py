@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import IO
 
-from nvspan._results.lines import LineRow
+from nvspan._results.lines import LineRow, LineShare, LineShares, SampledLine
 from nvspan.recording import Recording
 from nvspan.recording.lines import Lines, function_name, outer_function, place
 from nvspan.recording.source import short_names
@@ -15,8 +15,9 @@ from nvspan.recording.time_text import duration, percent
 from nvspan.report.lines import margin_text, states_text
 from nvspan.report.text import short_name
 
-_MIN_SAMPLES, _MAX_MARGIN = 25, 0.15
+MIN_SAMPLES, _MAX_MARGIN = 25, 0.15
 _MIN_SHARE = 0.02  # of the run: a function below is not shown
+_LARGE = 0.1  # of a phase: its hottest line
 _WAITS = 0.5  # of a line's time: it is said that it waits
 
 
@@ -28,10 +29,10 @@ def sampled(recording: Recording) -> Lines | None:
 
 def is_enough(lines: Lines, row: LineRow) -> bool:
     """Whether there are samples enough to say what part of the time a row has."""
-    return lines.samples >= _MIN_SAMPLES and row.margin <= _MAX_MARGIN
+    return lines.samples >= MIN_SAMPLES and row.margin <= _MAX_MARGIN
 
 
-def place_text(lines: Lines, row: LineRow) -> str:
+def place_text(lines: Lines, row: SampledLine) -> str:
     """``train.py:48  json.loads(line)``; without the text where the file is not there."""
     files = short_names([row.file] if row.file is not None else [])
     return short_name("  ".join(filter(None, [place(row, files), lines.text(row)])))
@@ -47,9 +48,24 @@ def hottest(
     if lines is None:
         return None
     part = lines.within_pairs(pairs, inner=inner)
-    if not part.rows or not is_enough(part, part.rows[0]) or part.rows[0].file is None:
+    row = hottest_row(part)
+    return None if row is None else (part, row)
+
+
+def hottest_row(lines: Lines) -> LineRow | None:
+    """The line with the most time; None: it has little, or samples are too few."""
+    row = next(iter(lines.rows), None)
+    if row is None or row.file is None or row.share < _LARGE or not is_enough(lines, row):
         return None
-    return part, part.rows[0]
+    return row
+
+
+def hottest_share(found: LineShares) -> list[LineShare]:
+    """The line with the most time in some stretches; none where it has little, or samples are too
+    few."""
+    rows = found.rows[:1] if found.samples >= MIN_SAMPLES else []
+    is_sure = (row.share >= _LARGE and row.margin <= _MAX_MARGIN for row in rows)
+    return [row for row, sure in zip(rows, is_sure, strict=True) if sure and row.file is not None]
 
 
 def hottest_cells(found: tuple[Lines, LineRow] | None, stream: IO[str] | None) -> list[str]:
@@ -89,11 +105,8 @@ def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
     return cells
 
 
-def hottest_finding_text(found: tuple[Lines, LineRow], what: str) -> str:
-    """What line has most of `what`."""
-    lines, row = found
-    waits = ", waiting" if row.waiting > _WAITS * row.self else ""
-    return (
-        f"hottest line {place_text(lines, row)}  {margin_text(row.share, row.margin)} of {what}"
-        f"{waits}"
-    )
+def line_text(lines: Lines, row: LineRow | LineShare, what: str) -> str:
+    """``line  train.py:48  json.loads(line)  81% ±4% of 'load'``."""
+    waits = row.waiting > _WAITS * (row.running + row.ready + row.waiting)
+    share = margin_text(row.share, row.margin)
+    return f"line  {place_text(lines, row)}  {share} of {what}" + (", waiting" if waits else "")

@@ -11,9 +11,13 @@
 #include "reader/page/sample_flame.hpp"
 #include "reader/page/sample_timeline.hpp"
 #include "reader/samples/line_sums.hpp"
+#include "reader/samples/window_lines.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace py = pybind11;
@@ -59,7 +63,26 @@ py::list sampled_files(const reader::Recording& recording) {
   return files;
 }
 
+py::object text_in(const reader::Recording& recording, std::int32_t number) {
+  if (number < 0) return py::none();
+  return text_of(recording.text(number));
+}
+
+void set_place(NewResult& entry, const reader::Recording& recording, const reader::LinePlace& place,
+               reader::LineKey key) {
+  const std::uint32_t line = key == reader::LineKey::function ? place.first_line : place.line;
+  entry["file"] = text_in(recording, place.file);
+  entry["function"] = text_in(recording, place.function);
+  if (line != 0) entry["line"] = line;
+  if (place.end_line != 0) entry["end_line"] = place.end_line;
+  if (place.column != record::no_column) entry["column"] = place.column;
+  if (place.end_column != record::no_column) entry["end_column"] = place.end_column;
+}
+
 class LinesObject {
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // a process, a thread's number
+  using SampleWindow = reader::SampleWindow;
+
  public:
   explicit LinesObject(const RecordingHandle& handle)
       : recording_(handle.recording), selection_(handle.selection), sums_(unlocked([&] {
@@ -203,6 +226,93 @@ class LinesObject {
     return entry.done();
   }
 
+  // Of threads, each a process and a number of the system's, from `starts` to `ends`.
+  py::object shares(std::uint8_t by, const std::vector<std::uint32_t>& hidden,
+                    const std::vector<Key>& threads, const std::vector<std::int64_t>& starts,
+                    const std::vector<std::int64_t>& ends) const {
+    const reader::WindowedLines lines = windowed(by, hidden);
+    const std::vector<SampleWindow> windows = windows_of(starts, ends);
+    std::vector<reader::WindowedThread> of;
+    for (const auto& [process, tid] : threads) of.push_back({process, tid, &windows});
+    const reader::LineShares found =
+        unlocked([&] { return reader::line_shares(*recording_, of, lines); });
+    py::list rows;
+    for (const reader::LineShare& one : found.rows) {
+      NewResult entry("LineShare");
+      set_time(entry, one.time);
+      set_place(entry, *recording_, one.place, lines.key);
+      entry["share"] = one.share;
+      entry["margin"] = one.margin;
+      rows.append(entry.done());
+    }
+    NewResult entry("LineShares");
+    set_time(entry, found.all);
+    entry["rows"] = rows;
+    return entry.done();
+  }
+
+  // Each stretch is of a row of Recording.threads; those where `is_first` against the others.
+  py::object gains(std::uint8_t by, const std::vector<std::uint32_t>& hidden,
+                   const std::vector<std::uint32_t>& threads,
+                   const std::vector<std::int64_t>& starts, const std::vector<std::int64_t>& ends,
+                   const std::vector<bool>& is_first) const {
+    const reader::WindowedLines lines = windowed(by, hidden);
+    if (threads.size() != starts.size() || is_first.size() != starts.size()) {
+      throw py::value_error("not one thread and set for each stretch");
+    }
+    std::vector<SampleWindow> all = windows_of(starts, ends, false);
+    std::map<Key, std::vector<SampleWindow>> of_threads;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (threads[i] >= recording_->threads().size()) throw py::index_error();
+      const reader::ReadThread& thread = recording_->threads()[threads[i]];
+      all[i].set = is_first[i] ? 0 : 1;
+      of_threads[{thread.process, thread.tid}].push_back(all[i]);
+    }
+    const reader::LineGains found = unlocked([&] {
+      std::vector<reader::WindowedThread> of;
+      for (auto& [key, windows] : of_threads) {
+        windows = reader::ordered_windows(std::move(windows));
+        of.push_back({key.first, key.second, &windows});
+      }
+      return reader::line_gains(*recording_, of, lines);
+    });
+    py::list rows;
+    for (const reader::LineGain& one : found.rows) {
+      NewResult entry("LineGain");
+      set_time(entry, one.time);
+      set_place(entry, *recording_, one.place, lines.key);
+      entry["gain"] = one.gain;
+      entry["margin"] = one.margin;
+      entry["gain_ready"] = one.parts[static_cast<std::size_t>(reader::TimeKind::ready)];
+      entry["gain_waiting"] = one.parts[static_cast<std::size_t>(reader::TimeKind::waiting)];
+      rows.append(entry.done());
+    }
+    NewResult entry("LineGains");
+    entry["rows"] = rows;
+    entry["covered"] = found.covered;
+    return entry.done();
+  }
+
+  // Of all threads but a row of Recording.threads: (process, number, its time) from `starts` to
+  // `ends`.
+  py::list others(std::uint32_t thread, const std::vector<std::int64_t>& starts,
+                  const std::vector<std::int64_t>& ends) const {
+    if (thread >= recording_->threads().size()) throw py::index_error();
+    const reader::ReadThread& but = recording_->threads()[thread];
+    const std::vector<SampleWindow> windows = windows_of(starts, ends);
+    const std::vector<reader::ThreadTime> found =
+        unlocked([&] { return reader::thread_times(*recording_, windows, but.process, but.tid); });
+    py::list rows;
+    for (const reader::ThreadTime& one : found) {
+      NewResult entry("ThreadTime");
+      set_time(entry, one.time);
+      entry["process"] = one.process;
+      entry["tid"] = one.tid;
+      rows.append(entry.done());
+    }
+    return rows;
+  }
+
  private:
   struct SampleTotals {
     record::SampleCounts counts;
@@ -226,10 +336,7 @@ class LinesObject {
     }
   };
 
-  py::object text(std::int32_t number) const {
-    if (number < 0) return py::none();
-    return text_of(recording_->text(number));
-  }
+  py::object text(std::int32_t number) const { return text_in(*recording_, number); }
 
   reader::LineOptions options_of(std::uint8_t by, const std::vector<std::uint32_t>& hidden,
                                  const std::vector<bool>& paths, bool idle) const {
@@ -245,17 +352,23 @@ class LinesObject {
     return options;
   }
 
+  reader::WindowedLines windowed(std::uint8_t by, const std::vector<std::uint32_t>& hidden) const {
+    reader::LineOptions options = options_of(by, hidden, {}, true);
+    return {options.key, std::move(options.hidden)};
+  }
+  static std::vector<SampleWindow> windows_of(const std::vector<std::int64_t>& starts,
+                                              const std::vector<std::int64_t>& ends,
+                                              bool in_order = true) {
+    if (starts.size() != ends.size()) throw py::value_error("not one end for each start");
+    std::vector<SampleWindow> windows;
+    for (std::size_t i = 0; i < starts.size(); ++i) windows.push_back({starts[i], ends[i], 0});
+    return in_order ? reader::ordered_windows(std::move(windows)) : windows;
+  }
+
   py::object row_of(const reader::LineRow& row, const SampleTime& all, reader::LineKey key) const {
-    const reader::LinePlace& place = row.place;
-    const std::uint32_t line = key == reader::LineKey::function ? place.first_line : place.line;
     NewResult entry("LineRow");
-    entry["file"] = text(place.file);
-    entry["function"] = text(place.function);
-    if (line != 0) entry["line"] = line;
-    if (place.end_line != 0) entry["end_line"] = place.end_line;
-    if (place.column != record::no_column) entry["column"] = place.column;
-    if (place.end_column != record::no_column) entry["end_column"] = place.end_column;
     set_time(entry, row.self);
+    set_place(entry, *recording_, row.place, key);
     entry["self"] = row.self.all();
     entry["total"] = row.total.all();
     entry["total_samples"] = row.total.samples;
@@ -283,7 +396,10 @@ void bind_lines(py::module_& module) {
       .def("rows", &LinesObject::rows)
       .def("stacks", &LinesObject::stacks)
       .def("flame", &LinesObject::flame)
-      .def("timeline", &LinesObject::timeline);
+      .def("timeline", &LinesObject::timeline)
+      .def("shares", &LinesObject::shares)
+      .def("gains", &LinesObject::gains)
+      .def("others", &LinesObject::others);
   Methods(module).def("sampled_files", [](const RecordingHandle& handle) {
     return sampled_files(*handle.recording);
   });

@@ -213,9 +213,9 @@ py::list LoopStepsObject::listed(const std::vector<reader::LoopMeanwhile>& meanw
   return rows;
 }
 
-py::list LoopStepsObject::listed(const std::vector<reader::LoopWait>& waits) const {
+py::list LoopStepsObject::listed(std::vector<reader::LoopWait> waits) const {
   py::list rows;
-  for (const reader::LoopWait& wait : waits) {
+  for (reader::LoopWait& wait : waits) {
     NewResult entry("LoopWait");
     entry["name"] = shared_->label(wait.group);
     entry["calls"] = wait.calls;
@@ -225,6 +225,9 @@ py::list LoopStepsObject::listed(const std::vector<reader::LoopWait>& waits) con
     entry["of_requests"] = wait.thread == reader::LoopWait::of_requests;
     entry["meanwhile"] = listed(wait.meanwhile);
     entry["others"] = wait.has_others;
+    entry["waiter"] = number_or_none(wait.waiter);
+    entry["starts"] = view_of(std::move(wait.starts));
+    entry["ends"] = view_of(std::move(wait.ends));
     rows.append(entry.done());
   }
   return rows;

@@ -68,7 +68,7 @@ class LoopStepsObject {
 
  private:
   pybind11::list listed(const std::vector<reader::LoopMeanwhile>& meanwhile) const;
-  pybind11::list listed(const std::vector<reader::LoopWait>& waits) const;
+  pybind11::list listed(std::vector<reader::LoopWait> waits) const;
   const reader::LoopTree& built();
   const reader::Owners& owners();
   const reader::Concurrency& concurrency();

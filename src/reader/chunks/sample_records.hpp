@@ -6,7 +6,7 @@
 #pragma once
 
 #include "reader/chunks/file_check.hpp"
-#include "record/file/sample_format.hpp"
+#include "record/file/sample_context.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -20,7 +20,7 @@ struct SampleRecord {
   std::uint32_t thread = 0;  // of a sample; 0: one that the file does not define
   std::uint32_t stack = 0;   // likewise
   record::SampleState state = record::SampleState::waiting;
-  std::uint8_t part = 0;       // of 255
+  std::uint8_t part = 0;       // of sample_whole
   std::uint64_t looks = 0;     // before this one, at which the thread had not run
   std::uint64_t stood_to = 0;  // ticks of the last of them
   record::SampleNote note = record::SampleNote::period;
@@ -45,46 +45,75 @@ class SampleReader {
     base_ = base_ticks;
     now_ = 0;
     thread_ = no_thread;
+    has_shift_ = false;
+    usual_.clear();
     ++epoch_;
   }
 
   // After `end` or `damaged` there are no more.
   SampleStep next(SampleRecord& record) {
     std::uint64_t head = 0;
+    if (!has_shift_) {
+      if (!number(head)) return finish();
+      if (head < record::least_time_shift || head > record::most_time_shift) return fail();
+      shift_ = static_cast<unsigned>(head);
+      has_shift_ = true;
+    }
     if (!number(head)) return finish();
-    const std::uint64_t units = head >> 2;
-    if (units > (most_ticks - now_) >> record::sample_time_shift) return fail();
-    now_ += units << record::sample_time_shift;
-    record.ticks = base_ + now_;
-    if ((head & other_thread) != 0 && !number(thread_)) return finish();
+    const bool is_short = (head & short_form) != 0;
+    const std::uint64_t step = is_short ? usual_.units() + signed_of(head >> 2) : head >> 5;
+    if (step > most_units() - now_ || (is_short && thread_ == no_thread)) return fail();
+    now_ += step;
+    record.ticks = base_ + (now_ << shift_);
+    const bool is_other = !is_short && (head & other) != 0;
+    if (is_other && !number(thread_)) return finish();
+    if (!is_other) usual_.add(step);
     if (thread_ == 0) return read_note(record);
     record.thread = thread_ < threads_.size() ? static_cast<std::uint32_t>(thread_) : 0;
     Last& last = threads_[record.thread];
-    if (last.epoch != epoch_) last = Last{0, record::SampleState::waiting, epoch_};
+    if (last.epoch != epoch_) {
+      last.recent.clear();
+      last.epoch = epoch_;
+    }
     record.looks = 0;
     bool has_part = false;
-    if ((head & same) == 0) {
-      const SampleStep step = read_change(record, last, has_part);
-      if (step != SampleStep::sample) return step;
+    record::SampledStack now = last.recent.at(1);
+    if (is_short) {
+      std::uint64_t stack = 0;
+      if ((head & other) != 0 && !number(stack)) return finish();
+      if ((head & other) != 0) now = other_stack(last, stack);
+    } else if (const auto recent = static_cast<unsigned>(head >> 2 & 7); recent != 0) {
+      now = last.recent.at(recent);
+    } else {
+      const SampleStep found = read_change(record, now, has_part);
+      if (found != SampleStep::sample) return found;
     }
-    record.stack = last.stack < stacks_ ? static_cast<std::uint32_t>(last.stack) : 0;
-    record.state = last.state;
-    if (!has_part) record.part = last.state == record::SampleState::running ? all_of_it : 0;
+    last.recent.add(now);
+    record.stack = now.stack < stacks_ ? now.stack : 0;
+    record.state = now.state;
+    if (!has_part) {
+      record.part = now.state == record::SampleState::running ? record::sample_whole : 0;
+    }
     return SampleStep::sample;
   }
 
  private:
-  static constexpr std::uint64_t same = 1, other_thread = 2;  // of a record's first number
-  static constexpr std::uint64_t still = 1, share = 2;        // of its change
-  static constexpr std::uint8_t all_of_it = 255;
+  static constexpr std::uint64_t short_form = 1, other = 2;  // of a record's first number
+  static constexpr std::uint64_t still = 1, share = 2;       // of its change
   static constexpr std::uint64_t no_thread = ~std::uint64_t{0};
   static constexpr std::uint64_t most_ticks = std::uint64_t{1} << 50;  // from a chunk's base on
+  static constexpr unsigned least_look = 10;  // a look takes 1,024 ticks at least
 
   struct Last {
-    std::uint64_t stack = 0;
-    record::SampleState state = record::SampleState::waiting;
-    std::uint32_t epoch = 0;  // the chunk that it is of
+    record::RecentStacks recent;
+    std::uint32_t epoch = 0;  // the chunk that they are of
   };
+
+  std::uint64_t most_units() const noexcept { return most_ticks >> shift_; }
+  // What is subtracted wraps, and is too large then.
+  static std::uint64_t signed_of(std::uint64_t zigzag) noexcept {
+    return (zigzag >> 1) ^ (std::uint64_t{0} - (zigzag & 1));
+  }
 
   SampleStep fail() {
     next_ = end_;
@@ -109,6 +138,14 @@ class SampleReader {
     }
     return value-- != 0;  // zero: not written
   }
+  static record::SampledStack other_stack(const Last& last, std::uint64_t number) {
+    constexpr std::uint64_t places = record::most_recent + 1;
+    if (number < places) {
+      return last.recent.at(static_cast<unsigned>(number) + record::first_recent);
+    }
+    const auto change = static_cast<std::uint32_t>(signed_of(number - places));
+    return {last.recent.at(1).stack + change, record::SampleState::running};
+  }
   SampleStep read_note(SampleRecord& record) {
     std::uint64_t note = 0;
     if (!number(note)) return finish();
@@ -122,7 +159,7 @@ class SampleReader {
     }
     return SampleStep::note;
   }
-  SampleStep read_change(SampleRecord& record, Last& last, bool& has_part) {
+  SampleStep read_change(SampleRecord& record, record::SampledStack& now, bool& has_part) {
     std::uint64_t change = 0, value = 0;
     if (!number(change)) return finish();
     const std::uint64_t state = change >> 2 & 3;
@@ -130,25 +167,26 @@ class SampleReader {
     has_part = (change & share) != 0;
     if (has_part) {
       if (!number(value)) return finish();
-      if (value > all_of_it) return fail();
+      if (value > record::sample_whole) return fail();
       record.part = static_cast<std::uint8_t>(value);
     }
     if ((change & still) != 0) {
       if (!number(record.looks) || !number(value)) return finish();
-      const std::uint64_t units = now_ >> record::sample_time_shift;  // a look takes one at least
-      record.looks = std::min(record.looks, units);
-      record.stood_to = record.ticks - (std::min(value, units) << record::sample_time_shift);
+      record.looks = std::min(record.looks, most_ticks >> least_look);
+      record.stood_to = record.ticks - (std::min(value, most_units()) << shift_);  // may wrap
     }
-    const std::uint64_t zigzag = change >> 4;
-    last.stack += (zigzag >> 1) ^ (std::uint64_t{0} - (zigzag & 1));
-    last.state = static_cast<record::SampleState>(state);
+    now.stack += static_cast<std::uint32_t>(signed_of(change >> 4));
+    now.state = static_cast<record::SampleState>(state);
     return SampleStep::sample;
   }
 
   const std::uint8_t* next_ = nullptr;
   const std::uint8_t* end_ = nullptr;
   std::uint64_t base_ = 0;
-  std::uint64_t now_ = 0;  // ticks since the base
+  std::uint64_t now_ = 0;  // units since the base
+  unsigned shift_ = 0;     // of a unit
+  bool has_shift_ = false;
+  record::UsualStep usual_;
   std::size_t stacks_;
   std::uint64_t thread_ = 0;  // of the record before; 0: a note
   std::uint32_t epoch_ = 0;

@@ -286,6 +286,10 @@ std::vector<LoopWait> told(const LoopRanges& ranges, const GroupWaits& waits, st
     wait.share = static_cast<double>(wait.total) / whole;
     if (wait.share < least_wait || wait.total == 0) continue;
     Meanwhile(ranges, waiting, lanes).tell(wait);
+    for (const Waiting::Wait& one : waiting.waits()) {
+      wait.starts.push_back(one.begin);
+      wait.ends.push_back(one.end);
+    }
     found.push_back(std::move(wait));
   }
   return found;
@@ -304,7 +308,9 @@ std::vector<LoopWait> find_waits(const LoopRanges& ranges, const LoopSteps& step
     if (ranges.start[row] < window.begin || ranges.end[row] > window.end) continue;
     waits[ranges.group[row]].push_back({ranges.start[row], ranges.end[row], thread});
   }
-  return told(ranges, waits, window.end - window.begin, Lanes(ranges));
+  std::vector<LoopWait> found = told(ranges, waits, window.end - window.begin, Lanes(ranges));
+  for (LoopWait& wait : found) wait.waiter = thread;
+  return found;
 }
 
 LoopWait find_pauses(const LoopRanges& ranges, const LoopSteps& steps, std::uint32_t thread) {

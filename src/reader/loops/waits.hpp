@@ -31,8 +31,10 @@ struct LoopWait {
   std::int64_t total = 0;
   double share = 0;
   std::int64_t thread = of_none;
+  std::int64_t waiter = -1;  // the thread that waits; -1: maybe several
   std::vector<LoopMeanwhile> meanwhile;
   bool has_others = false;
+  core::LargeVector<std::int64_t> starts, ends;  // of each
 };
 
 // Of a thread while the steps run; without steps, in all of its time.

@@ -36,7 +36,8 @@ class SampleTree {
     for (std::uint32_t process = 0; process < slots.size(); ++process) {
       if (slots[process].empty()) continue;
       const SampleTables& tables = recording.processes()[process].samples;
-      const ShownStacks shown(tables, places_, hidden_codes(recording, tables, options));
+      const ShownStacks shown(tables, places_,
+                              hidden_codes(recording, tables, options.key, options.hidden));
       core::PathTable roots, stacks;
       for (const std::uint32_t number : slots[process]) {
         const SampleSlot& slot = sums.slots()[number];

@@ -32,7 +32,8 @@ class SampleTracks {
 
   void add(std::uint32_t process, const ChosenSlots& chosen) {
     const SampleTables& tables = recording_.processes()[process].samples;
-    const ShownStacks shown(tables, places_, hidden_codes(recording_, tables, options_));
+    const ShownStacks shown(tables, places_,
+                            hidden_codes(recording_, tables, options_.key, options_.hidden));
     keys_.resize(functions.size());
     StackFunctions functions_of(tables, shown);
     tables_ = &tables;

@@ -216,7 +216,7 @@ void write_samples(TraceFile& file, const Recording& recording, const Selection&
   for (std::uint32_t i = 0; i < recording.processes().size(); ++i) {
     const SampleTables& tables = recording.processes()[i].samples;
     if (tables.chunks.empty()) continue;
-    const std::vector<bool> codes = hidden_codes(recording, tables, options);
+    const std::vector<bool> codes = hidden_codes(recording, tables, options.key, options.hidden);
     const ShownStacks shown_functions(tables, of_functions, codes);
     const ShownStacks shown_lines(tables, of_lines, codes);
     ProcessSamples(file, recording, selection, i, names, lanes).run(shown_functions, shown_lines);

@@ -101,7 +101,8 @@ LineSums line_sums(const Recording& recording, const SampleSums& sums, const Lin
   for (std::size_t process = 0; process < recording.processes().size(); ++process) {
     const SampleTables& tables = recording.processes()[process].samples;
     if (tables.chunks.empty()) continue;
-    const ShownStacks shown(tables, places, hidden_codes(recording, tables, options));
+    const ShownStacks shown(tables, places,
+                            hidden_codes(recording, tables, options.key, options.hidden));
     std::vector<SampleTime> of_stack(tables.stacks.size());
     found.rows.resize(all_places.size());
     moments.resize(all_places.size());
@@ -168,7 +169,8 @@ FoldedStacks folded_stacks(const Recording& recording, const SampleSums& sums,
   for (std::size_t process = 0; process < recording.processes().size(); ++process) {
     const SampleTables& tables = recording.processes()[process].samples;
     if (tables.chunks.empty()) continue;
-    const ShownStacks shown(tables, places, hidden_codes(recording, tables, options));
+    const ShownStacks shown(tables, places,
+                            hidden_codes(recording, tables, options.key, options.hidden));
     std::map<std::pair<std::uint32_t, std::uint32_t>, SampleTime> times;
     const std::size_t first = process * SampleSums::blocks_of_process;
     for (std::size_t block = first; block < first + SampleSums::blocks_of_process; ++block) {

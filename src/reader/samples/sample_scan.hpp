@@ -38,6 +38,9 @@ struct SampleFacts {
 //   void credit(std::uint32_t number, TimeKind kind, std::int64_t from, std::int64_t ns);
 //   void ended(std::uint32_t thread, std::int64_t time);
 //   void parted(std::uint32_t thread);  // what comes next of it does not follow
+// It may have this as well, instead of a count and a credit of a thread that did not run:
+//   void stood(std::uint32_t number, TimeKind kind, std::int64_t from, std::int64_t ns,
+//              std::uint64_t looks);
 // Times of all never go back; `thread` is an index of SampleTables::threads.
 template <typename Derived>
 class SampleScan {
@@ -113,8 +116,7 @@ class SampleScan {
       if (record.looks != 0) {
         const std::int64_t since = process_.duration(record.ticks - record.stood_to);
         const std::int64_t stood = span - std::min(span, since);
-        derived_.count(thread.now.number, record.looks);
-        derived_.credit(thread.now.number, thread.now.rest(), thread.last, stood);
+        stand(derived_, thread, stood, record.looks, 0);
         span -= stood;
       }
     } else {
@@ -124,7 +126,7 @@ class SampleScan {
     seen.number = derived_.sampled(record.thread, record.stack, now_);
     seen.state = record.state;
     derived_.count(seen.number, 1);
-    share(thread, seen, span, span * record.part / 255);
+    share(thread, seen, span, span * record.part / record::sample_whole);
     if (!thread.is_known) known_.push_back(record.thread);
     thread.is_known = true;
     thread.last = now_;
@@ -185,6 +187,17 @@ class SampleScan {
     }
   }
 
+  template <typename D>
+  static auto stand(D& derived, const Thread& thread, std::int64_t ns, std::uint64_t looks, int)
+      -> decltype(derived.stood(0, TimeKind::waiting, ns, ns, looks)) {
+    derived.stood(thread.now.number, thread.now.rest(), thread.last, ns, looks);
+  }
+  template <typename D>
+  static void stand(D& derived, const Thread& thread, std::int64_t ns, std::uint64_t looks, long) {
+    derived.count(thread.now.number, looks);
+    derived.credit(thread.now.number, thread.now.rest(), thread.last, ns);
+  }
+
   // A thread without a record has stood still at every look since; in its last period it may have
   // done anything.
   void end(std::uint32_t number) {
@@ -192,10 +205,9 @@ class SampleScan {
     if (!thread.is_known) return;
     const std::int64_t stood = span_from(thread.last) - facts_.period;
     if (stood > 0) {
-      if (facts_.period > 0) {
-        derived_.count(thread.now.number, static_cast<std::uint64_t>(stood / facts_.period));
-      }
-      derived_.credit(thread.now.number, thread.now.rest(), thread.last, stood);
+      const std::uint64_t looks =
+          facts_.period > 0 ? static_cast<std::uint64_t>(stood / facts_.period) : 0;
+      stand(derived_, thread, stood, looks, 0);
     }
     thread = Thread();
   }

@@ -44,16 +44,15 @@ std::uint32_t LinePlaces::number(const SampleTables& tables, std::uint32_t frame
   return found.first->second;
 }
 
-std::vector<bool> hidden_codes(const Recording& recording, const SampleTables& tables,
-                               const LineOptions& options) {
-  std::vector<bool> hidden;
+std::vector<bool> hidden_codes(const Recording& recording, const SampleTables& tables, LineKey key,
+                               const std::vector<bool>& hidden) {
+  std::vector<bool> codes;
   for (const ReadCode& code : tables.codes) {
     const auto file = static_cast<std::size_t>(code.file);
-    hidden.push_back(
-        (file < options.hidden.size() && options.hidden[file]) ||
-        (options.key == LineKey::function && is_comprehension(recording.text(code.function))));
+    codes.push_back((file < hidden.size() && hidden[file]) ||
+                    (key == LineKey::function && is_comprehension(recording.text(code.function))));
   }
-  return hidden;
+  return codes;
 }
 
 ShownStacks::ShownStacks(const SampleTables& tables, LinePlaces& places,

@@ -57,9 +57,10 @@ class LinePlaces {
       numbers_;
 };
 
-// Whether frames of each code are hidden where others of their stack are shown.
-std::vector<bool> hidden_codes(const Recording& recording, const SampleTables& tables,
-                               const LineOptions& options);
+// Whether frames of each code are hidden where others of their stack are shown: those of files
+// that are `hidden`, by the numbers of their strings, and by function comprehensions.
+std::vector<bool> hidden_codes(const Recording& recording, const SampleTables& tables, LineKey key,
+                               const std::vector<bool>& hidden);
 
 // The stacks of a process as they are shown.
 struct ShownStacks {

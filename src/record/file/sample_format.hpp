@@ -12,31 +12,46 @@
 
 namespace nvspan::record {
 
-// The body of a sample chunk is records without a gap. A record is numbers, each written plus one,
-// 7 bits a byte, the lowest first; the highest bit says that more follow. So no number begins with
-// a byte of zero, nor ends with one: where one does, nothing more was written. A record's first
-// byte is written last.
+// The body of a sample chunk is numbers without a gap, each written plus one, 7 bits a byte, the
+// lowest first; the highest bit says that more follow. So no number begins with a byte of zero, nor
+// ends with one: where one does, nothing more was written. The first number is the shift that makes
+// a unit of time of ticks; records follow. A record's first byte is written last.
 //
-//   time << 2 | other_thread << 1 | same   time in units of 1,024 ticks, since the record before it
-//                                          in the chunk; the first one's since `base_ticks`
+// A sample of the thread that the record before is of:
+//
+//   time << 2 | other_stack << 1 | 1       the time since that record less UsualStep, zigzag
+//   stack                                  if other_stack, else it has the stack and state of the
+//                                          record before. Up to 5: the place less 2 in the thread's
+//                                          RecentStacks; else 6 more than the number of the stack
+//                                          less that of the record before, zigzag: it runs
+//
+// Any record:
+//
+//   time << 5 | recent << 2 | other_thread << 1
+//                                          time in units since the record before it in the chunk;
+//                                          the first one's since `base_ticks`. `recent`: a place in
+//                                          the thread's RecentStacks; 0: what changed follows
 //   thread                                 if other_thread: of SampledThreadDefinition. Where it
 //                                          is 0, also that of the record before, no sample
 //                                          follows, but a SampleNote and its numbers
 //   change << 4 | state << 2 | share << 1 | still
-//                                          if not same. `change`: the number of the stack less that
-//                                          of the thread's last record, zigzag
-//   part                                   if `share`: a number up to 255
+//                                          if not recent. `change`: the number of the stack less
+//                                          that of the thread's last record, zigzag
+//   part                                   if `share`: a number up to sample_whole
 //   looks, ago                             if `still`
 //
 // A chunk presumes nothing of the one before it: its first record is of `other_thread`, the first
-// one of a thread is not `same`, and its `change` is from stack 0. In it each thread is said again
+// one of a thread is not recent, and its `change` is from stack 0. In it each thread is said again
 // where it is.
 //
-// `same`: the stack and the state are those of the thread's last record, with neither `share` nor
-// `still`. `part`: of the time since the sampler last looked at the thread, how many 255ths it ran;
-// without it all of them, if it runs now, else none. `still`: the thread did not run at all at
-// `looks` looks before this one, the last of them `ago` units before; they have no records.
-constexpr unsigned sample_time_shift = 10;
+// `part`: of the time since the sampler last looked at the thread, how much it ran; without it all
+// of the time, if it runs now, else none. What that leaves out or adds counts in the next record.
+// `still`: the thread did not run at all at `looks` looks before this one, the last of them `ago`
+// units before; they have no records.
+constexpr unsigned tsc_time_shift = 15, system_time_shift = 14;  // about 13 and 16 us
+constexpr unsigned first_recent = 2, most_recent = 5;            // of a `stack`
+constexpr unsigned least_time_shift = 8, most_time_shift = 32;
+constexpr unsigned sample_whole = 125;
 
 enum class SampleState : std::uint8_t {
   waiting,  // blocked: for a lock, for the operating system, for time to pass
