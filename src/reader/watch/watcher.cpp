@@ -33,7 +33,7 @@ constexpr std::uint64_t seldom = 2'000'000'000;
 constexpr std::size_t most_problems = 100;
 constexpr std::size_t most_waiting = 16;
 
-std::string reasons(std::size_t count) {
+std::string reasons_text(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " reason" : " reasons");
 }
 
@@ -268,7 +268,7 @@ bool Watcher::try_waiting() {
       return false;
     }
     if (waiting_.empty() && left_out_ > 0) {  // noted in the bundle of those that waited
-      const std::string text = reasons(std::exchange(left_out_, 0)) +
+      const std::string text = reasons_text(std::exchange(left_out_, 0)) +
                                " not kept: no bundle could be written, and " +
                                std::to_string(most_waiting) + " waited already";
       note_problem(text);
@@ -326,7 +326,7 @@ void Watcher::run() {
     bell_.wait(pause_);
   }
   if (const std::size_t lost = waiting_.size() + left_out_; lost > 0) {
-    note_problem("the watching ends: " + reasons(lost) + " in no bundle");
+    note_problem("the watching ends: " + reasons_text(lost) + " in no bundle");
   }
   const std::lock_guard<std::mutex> held(mutex_);
   done_ = true;
