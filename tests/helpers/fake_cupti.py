@@ -85,7 +85,8 @@ class FakeGpu:
         """The program begins to use CUDA."""
         from nvspan import launch
 
-        ctypes.CDLL(launch.injection_library()).InitializeInjection()
+        library = launch.attached_tool() or launch.injection_library()
+        ctypes.CDLL(library).InitializeInjection()
 
     def log(self) -> list[str]:
         """The calls of CUPTI so far, but those that enable callbacks."""

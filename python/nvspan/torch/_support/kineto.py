@@ -31,7 +31,8 @@ def lend_cupti() -> None:
         return
     _wrapped = profiler
     try:
-        _wrap(profiler, ctypes.CDLL(launch.injection_library()))
+        library = launch.attached_tool() or launch.injection_library()
+        _wrap(profiler, ctypes.CDLL(library))
     except Exception as problem:  # what is private may be gone, or be another thing
         warn_once(
             "torch.profiler",

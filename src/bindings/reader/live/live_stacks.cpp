@@ -16,7 +16,7 @@ namespace nvspan::bindings {
 namespace {
 
 // Of a file that anybody wrote.
-constexpr std::size_t most_threads = 4096;
+constexpr std::size_t most_shown_threads = 4096;
 constexpr std::size_t most_frames = 512;  // of a stack, the innermost ones
 
 // A frame is one object, in however many stacks it is.
@@ -66,7 +66,7 @@ py::object stacks_of(const reader::LiveFile& file, const reader::LiveLines& line
   Frames frames(file.names(), texts);
   py::list threads;
   for (const reader::LiveLine& line : lines.threads) {
-    if (threads.size() == most_threads) break;
+    if (threads.size() == most_shown_threads) break;
     py::list stack;
     std::size_t shown = 0;
     for (std::uint32_t at = line.stack; at != 0 && stack.size() < most_frames;
