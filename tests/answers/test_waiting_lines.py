@@ -84,6 +84,21 @@ def test_threads_that_only_wait_are_not_what_is_waited_for(tmp_path, source):
     assert finding.next == f"nvspan stats --lines 'wait for batch' {path}"
 
 
+def test_no_ranges_are_advised_where_there_are_samples(tmp_path, source):
+    file = SampledFile()
+    thread = file.thread()
+    stack = file.stack(file.frame(source, "run", 2, first_line=1))
+    samples = SampleChunk(0, 1024)
+    for look in range(500, 300_000, 1000):
+        samples.sample(look, thread, stack)
+    file.ranges((at, at + 9_000, "step") for at in range(0, 300_000, 10_000))
+    file.ranges((at + 8_999, at + 9_000, "load") for at in range(0, 300_000, 10_000))
+    file.samples(samples)
+    path = file.write(tmp_path / "a.nvspan")
+    (finding,) = analyze(nvspan.read(path)).findings
+    assert (finding.kind, finding.next) == ("unnamed", f"nvspan stats --lines {path}")
+
+
 def test_a_wait_with_few_samples_has_no_line(tmp_path, source):
     (finding,) = findings(tmp_path / "a.nvspan", source, ranges=True, rounds=2)
     assert [text for text in finding.evidence if text.startswith("line")] == []

@@ -23,7 +23,8 @@ class LineAnswer:
 
     Attributes:
         texts: the hottest line; empty where samples are too few.
-        next: a command that shows more lines; empty where there is no sample.
+        next: a command that shows more lines, those of the whole program where the time has no
+            sample of its own, as overlapping ranges of a thread; empty where there are no samples.
     """
 
     texts: list[str]
@@ -79,7 +80,7 @@ class LineFinder:
         found = self.lines.shares([self.loop.thread_key(gaps.thread)], starts, ends)
         what = f"the time between {unit}s"
         texts = [line_text(self.lines, row, what) for row in hottest_share(found)]
-        return LineAnswer(texts, self._command() if found.samples else "")
+        return LineAnswer(texts, self._command())
 
     def slower(self, effect: Effect, excess: float, which: str) -> list[str]:
         """The lines that have more time in slow steps, `which`; these take `excess` ns more."""
@@ -111,7 +112,7 @@ class LineFinder:
     def _of(self, part: Lines, what: str, name: str = "") -> LineAnswer:
         row = hottest_row(part)
         texts = [] if row is None else [line_text(part, row, what)]
-        return LineAnswer(texts, self._command(name) if part.samples else "")
+        return LineAnswer(texts, self._command(name if part.samples else ""))
 
     def _command(self, name: str = "") -> str:
         words = ["nvspan stats --lines", *([shlex.quote(name)] if name else []), self.files]
