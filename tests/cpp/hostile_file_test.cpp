@@ -81,8 +81,9 @@ struct LiveRecording {
     bytes.add(Words(block_words));
     for (const std::uint64_t number : {1u, 2u}) {
       bytes.start_samples(number * 4096, number);
-      // At once, another thread: 1; stack + 1, running; then a time of 2 units, the same.
-      bytes.add({0x0A'25'02'03});
+      // Units of 1,024 ticks; at once, another thread: 1; stack + 1, running; then a time of 2
+      // units, the same.
+      bytes.add({0x45'25'02'03'0B});
     }
     words = bytes.words();
     for (std::size_t i = 0; i < words.size(); ++i) {
