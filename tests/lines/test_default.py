@@ -13,7 +13,6 @@ import pytest
 import nvspan
 from helpers.traced import clean_environment
 from nvspan import doctor
-from nvspan.cli import record as record_command
 
 pytest.importorskip("nvspan._lines")
 WAITS = "import time\nimport nvspan\nnvspan.mark('here')\ntime.sleep(0.5)\n"
@@ -140,17 +139,27 @@ def test_a_program_that_is_started_goes_on_at_its_parents_rate(tmp_path):
     assert looks < 1.5 * 1e9 / periods[0] * 1.5  # 1,500 at the first rate
 
 
-def test_where_sampling_was_not_proved_it_is_off_and_that_is_said(tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr("nvspan._runtime.lines.unproved", lambda: "aarch64")
-    words = ["-c", "import nvspan\nwith nvspan.annotate('a'): pass"]
-    assert record_command.main(["-o", str(tmp_path / "run.nvspan"), *words]) == 0
-    assert capfd.readouterr().err.splitlines()[-1] == (
-        "nvspan record: lines are off by default with aarch64: --lines auto"
-    )
-    assert nvspan.read(str(tmp_path / "run.nvspan")).lines().samples == 0
-    assert record_command.main(["--no-report", "--lines", "auto", "-o",
-                                str(tmp_path / "b.nvspan"), *words]) == 0  # fmt: skip
-    assert nvspan.read(str(tmp_path / "b.nvspan")).lines().facts.processes == 1
+ELSEWHERE = """
+import sys
+from nvspan._runtime import lines
+from nvspan.cli import record
+lines.unproved = lambda: "aarch64"
+record.main([*sys.argv[1:], "-c", "import nvspan; nvspan.mark('a')"])
+"""
+
+
+def test_where_sampling_was_not_proved_it_is_off_and_that_is_said(tmp_path):
+    last = []
+    for options in ([], ["--lines", "auto"]):
+        words = ["-o", str(tmp_path / f"run{len(options)}.nvspan"), *options]
+        done = subprocess.run([sys.executable, "-c", ELSEWHERE, *words], env=clean_environment(),
+                              capture_output=True, text=True, check=True)  # fmt: skip
+        last.append(done.stderr.splitlines()[-1])
+    assert last[0] == "nvspan record: lines are off by default with aarch64: --lines auto"
+    assert last[1].startswith("next ")
+    processes = [nvspan.read(str(tmp_path / f"run{i}.nvspan")).lines().facts.processes
+                 for i in (0, 2)]  # fmt: skip
+    assert processes == [0, 1]
 
 
 def test_doctor_says_how_often():

@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
-import sysconfig
 
 LINES_VARIABLE = "NVSPAN_RECORD_LINES"
 """The variable that says how often the stacks of a recorded process are sampled."""
@@ -47,6 +45,9 @@ def period_of(rate: float | str) -> int | None:
 
 def unproved() -> str | None:
     """What this Python is, where sampling was not proved and is off until it is asked for."""
+    import platform
+    import sysconfig  # imports threading, which `import nvspan` does not
+
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         return "Python without the GIL"
     machine = platform.machine().lower()

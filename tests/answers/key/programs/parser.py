@@ -34,7 +34,7 @@ def nested(tokens: list[str]) -> object:
 
 with phase("main"):
     with phase("generate"):
-        text = expression(9)
+        text = expression(11)
     with phase("tokenize"):
         for _ in range(40):
             tokens = re.findall(r"\d+|[()+*-]", text)[::-1]
