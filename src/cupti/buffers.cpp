@@ -29,9 +29,10 @@ void ActivityBuffers::give_back(const Buffer& buffer) noexcept {
   if (buffer.size == usual_bytes && kept_.size() < most_kept) {
     try {
       kept_.push_back(buffer.begin);
-      return;
-    } catch (...) {
+    } catch (...) {  // no memory
+      ::operator delete(buffer.begin, std::align_val_t(alignment));
     }
+    return;
   }
   ::operator delete(buffer.begin, std::align_val_t(alignment));
 }

@@ -62,7 +62,7 @@ class Log : public RangeScan<Log, true> {
     } else {
       text += " number " + std::to_string(range.call->payload.bits);
     }
-    text += "\n";
+    text += '\n';
   }
 
   std::string text;
