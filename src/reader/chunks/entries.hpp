@@ -16,6 +16,7 @@ struct EntryPayload {
   bool present = false;
   std::uint64_t bits = 0;  // or, of PayloadType::ext, the number of bytes
   const std::uint64_t* bytes = nullptr;
+  bool is_work = false;  // of a GPU: the bytes are the words of its entry
 };
 
 struct Entry {

@@ -52,11 +52,12 @@ bool read_device_call(const ReadProcess& process, const ReadSite& site, const En
                       DeviceCall& call) {
   if (site.device == 0) return false;
   call = DeviceCall{};
-  if (WorkPayload::Fields work; WorkPayload::read(payload, work)) {
-    call.device = static_cast<std::int32_t>(work.device);
-    call.stream = work.stream;
-    call.stream_handle = work.stream;
-    call.launch = work.correlation;
+  if (payload.is_work) {
+    const WorkFields work = read_work(process, payload);
+    call.device = static_cast<std::int32_t>(work.place.device);
+    call.stream = work.place.stream;
+    call.stream_handle = work.place.stream;
+    call.launch = work.launch.correlation;
     call.launched = work.launched;
     call.thread = work.tid;
     if (site.device > 1) call.payload = EntryPayload{true, work.bytes, nullptr};

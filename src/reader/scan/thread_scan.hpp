@@ -176,10 +176,10 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
           break;
         }
         case record::EntryKind::work: {
-          const WorkPayload described(process, entry, ticks);
-          if (!described.is_early()) {
-            visitor.whole(site, ticks, ticks + described.duration(), described.payload());
-          }
+          const record::LaunchWord launch = record::read_launch_word(*value);
+          const Launches* const launches = process.launches.get();
+          if (launches != nullptr && launches->is_early(launch.correlation, ticks)) break;
+          visitor.whole(site, ticks, ticks + launch.duration, work_payload(entry));
           break;
         }
         case record::EntryKind::base:
