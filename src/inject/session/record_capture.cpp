@@ -17,9 +17,7 @@ namespace nvspan::inject {
 namespace {
 
 CudaChoice wanted_of_cuda(const Config& config) {
-  const bool keeps_events =
-      config.mode == record::RecordMode::full || config.mode == record::RecordMode::ring;
-  if (!keeps_events) return CudaChoice::off;
+  if (!record::keeps_events(config.mode)) return CudaChoice::off;
   if (config.has_cuda) return config.cuda;
   const std::string_view text = environment("NVSPAN_RECORD_CUDA");
   CudaChoice choice = CudaChoice::off;
@@ -107,9 +105,7 @@ bool RecordCapture::open_in_child() {
 }
 
 bool RecordCapture::takes_events() {
-  if (!open_in_child() || !recorder_.is_open()) return false;
-  const record::RecordMode mode = recorder_.mode();
-  return mode == record::RecordMode::full || mode == record::RecordMode::ring;
+  return open_in_child() && recorder_.is_open() && record::keeps_events(recorder_.mode());
 }
 
 record::SampleLane* RecordCapture::samples() {

@@ -40,8 +40,9 @@ class SampleTracks {
     functions_of_ = &functions_of;
     process_ = process;
     threads_.assign(tables.threads.size(), Thread());
+    const std::vector<bool> wanted = wanted_threads(recording_, process, selection_);
     for (std::uint32_t i = 0; i < threads_.size(); ++i) {
-      threads_[i].is_shown = !chosen.is_idle(process, i) && takes(tables.threads[i].tid);
+      threads_[i].is_shown = wanted[i] && !chosen.is_idle(process, i);
     }
     const auto take = [this](std::uint32_t thread, std::uint32_t stack, std::int64_t from,
                              std::int64_t to) { stretch(thread, stack, from, to); };
@@ -83,16 +84,6 @@ class SampleTracks {
     std::vector<OpenFunction> open;
   };
 
-  bool takes(std::uint32_t tid) const {
-    if (selection_.threads.empty()) return true;
-    for (std::uint32_t i = 0; i < recording_.threads().size(); ++i) {
-      const ReadThread& thread = recording_.threads()[i];
-      if (thread.process == process_ && thread.tid == tid && selection_.takes_thread(i)) {
-        return true;
-      }
-    }
-    return false;
-  }
   void stretch(std::uint32_t number, std::uint32_t stack, std::int64_t from, std::int64_t to) {
     Thread& thread = threads_[number];
     if (!thread.is_shown || !selection_.takes_time(from)) return;

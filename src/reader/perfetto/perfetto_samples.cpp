@@ -98,10 +98,11 @@ class ProcessSamples {
       slices_.push_back(2 * lines.self[stretch.stack] + 1);
       change(thread, stretch.from, stretch.to);
     };
+    const std::vector<bool> wanted = wanted_threads(recording_, process_, selection_);
     const auto take = [&](std::uint32_t number, std::uint32_t stack, std::int64_t from,
                           std::int64_t to) {
       Thread& thread = threads_[number];
-      if (!selection_.takes_time(from) || !takes(process.samples.threads[number].tid)) return;
+      if (!selection_.takes_time(from) || !wanted[number]) return;
       const Stretch stretch{stack, from, to};
       if (thread.lane == nullptr) {
         if (!has_track(number) && (!thread.first || thread.first->stack == stack)) {
@@ -138,16 +139,6 @@ class ProcessSamples {
   bool has_track(std::uint32_t number) const {
     return key_of(number).second == recording_.processes()[process_].header.pid ||
            lanes_.threads.count(key_of(number)) != 0;
-  }
-  bool takes(std::uint32_t tid) const {
-    if (selection_.threads.empty()) return true;
-    for (std::uint32_t i = 0; i < recording_.threads().size(); ++i) {
-      const ReadThread& thread = recording_.threads()[i];
-      if (thread.process == process_ && thread.tid == tid && selection_.takes_thread(i)) {
-        return true;
-      }
-    }
-    return false;
   }
   void begin(Thread& thread, std::uint32_t number) {
     const auto key = key_of(number);

@@ -7,11 +7,28 @@
 
 #include "reader/file/recording.hpp"
 #include "reader/samples/sample_scan.hpp"
+#include "reader/scan/selection.hpp"
 
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 namespace nvspan::reader {
+
+// Which of the sampled threads of a process are wanted.
+inline std::vector<bool> wanted_threads(const Recording& recording, std::uint32_t process,
+                                        const Selection& selection) {
+  const auto& sampled = recording.processes()[process].samples.threads;
+  if (selection.threads.empty()) return std::vector<bool>(sampled.size(), true);
+  std::unordered_set<std::uint32_t> tids;
+  for (std::uint32_t i = 0; i < recording.threads().size(); ++i) {
+    const ReadThread& thread = recording.threads()[i];
+    if (thread.process == process && selection.takes_thread(i)) tids.insert(thread.tid);
+  }
+  std::vector<bool> wanted;
+  for (const auto& thread : sampled) wanted.push_back(tids.count(thread.tid) != 0);
+  return wanted;
+}
 
 // `take(thread, stack, from, to)` is called with the stretches of each thread in the order of their
 // times. The stack of a sample is there from the middle between it and the look before to the

@@ -298,8 +298,7 @@ bool Copier::copy(std::uint64_t window) {
   const record::FileHeader& header = page_.header;
   const std::uint64_t now = record::ticks_now(header);
   const double ticks = static_cast<double>(window) * header.estimated_frequency / 1e9;
-  const bool events = header.mode == static_cast<std::uint32_t>(record::RecordMode::full) ||
-                      header.mode == static_cast<std::uint32_t>(record::RecordMode::ring);
+  const bool events = record::keeps_events(static_cast<record::RecordMode>(header.mode));
   if (window != 0 && events && ticks >= 0 && ticks < static_cast<double>(now)) {
     oldest_ = now - static_cast<std::uint64_t>(ticks);
   }

@@ -28,6 +28,9 @@ enum class ClockType : std::uint32_t {
 };
 // `armed` keeps what is open now (live_format.hpp) and no events.
 enum class RecordMode : std::uint32_t { full, ring, stats, armed };
+constexpr bool keeps_events(RecordMode mode) {
+  return mode == RecordMode::full || mode == RecordMode::ring;
+}
 
 // FileHeader::cuda: the most that CUDA was in the process when the recorder looked.
 enum class CudaUse : std::uint32_t {

@@ -15,10 +15,6 @@ namespace {
 constexpr std::uint32_t first_chunk_bytes = 4 * 1024;
 constexpr std::uint32_t chunk_bytes_of_few = 64 * 1024;
 
-bool keeps_events(RecordMode mode) noexcept {
-  return mode == RecordMode::full || mode == RecordMode::ring;
-}
-
 }  // namespace
 
 bool SampleLane::define(CodeDefinition code, std::string_view file, std::string_view function) {

@@ -46,9 +46,8 @@ class WorkLane {
   void lose(LossReason reason, std::uint64_t count);
 
  private:
-  bool takes_events() const noexcept {
-    return file_.mode() == RecordMode::full || file_.mode() == RecordMode::ring;
-  }
+  std::uint32_t site(std::uint64_t domain, std::string_view domain_name, std::string_view name,
+                     const trace::Event& event, std::uint8_t device);
 
   RecordingFile& file_;
   DefinitionWriter& definitions_;
