@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from nvspan.recording.lines import outer_function
 from nvspan.recording.source import is_library
 from nvspan.recording.time_text import age
 from nvspan.report.text import shortened
@@ -45,7 +46,7 @@ class CodeLine:
         """`short`: the file as it is printed."""
         self.file = frame.file
         self.line = frame.line
-        outer = (frame.function or "?").partition(".<locals>.<")[0]
+        outer = outer_function(frame.function) or "?"
         self.function = outer.rpartition(".<locals>.")[2]
         self._frame, self._short, self._sources = frame, short, sources
 
