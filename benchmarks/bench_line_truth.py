@@ -3,8 +3,8 @@
 """Shares of samples against programs that measure themselves, beside other profilers.
 
 Each program of lines/programs.py runs for a few seconds under `nvspan record --lines`, and under
-py-spy and pyinstrument where they are installed; the figure is the difference between what the
-samples say of a function and what the program measured, in points, the worst of its functions.
+the other profilers of --tools where they are installed; the figure is the difference between what
+they say of a function and what the program measured, in points, the worst of its functions.
 
     python benchmarks/bench_line_truth.py --runs 5 --seconds 3 --markdown
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pstats
 import statistics
 import subprocess
 import sys
@@ -102,7 +103,40 @@ def with_pyinstrument(name: str, seconds: float) -> float:
     return difference(truth, stacks)
 
 
-TOOLS = {"nvspan": with_nvspan, "py-spy": with_py_spy, "pyinstrument": with_pyinstrument}
+def with_scalene(name: str, seconds: float) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "profile.json")
+        truth = run([sys.executable, "-m", "scalene", "run", "--cpu-only", "-o", path,
+                     str(PROGRAM), name, str(seconds)])  # fmt: skip
+        files = json.loads(Path(path).read_text())["files"].values()
+    whole = ("n_cpu_percent_python", "n_cpu_percent_c", "n_sys_percent")
+    return difference(
+        truth,
+        [
+            ([row["line"]], sum(row[part] for part in whole))
+            for file in files
+            for row in file["functions"]
+        ],
+    )
+
+
+def with_cprofile(name: str, seconds: float) -> float:
+    """By cumulative time: no function of a truth calls another of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "profile")
+        truth = run([sys.executable, "-m", "cProfile", "-o", path, str(PROGRAM), name,
+                     str(seconds)])  # fmt: skip
+        rows = pstats.Stats(path).stats.items()  # type: ignore[attr-defined]
+    return difference(truth, [([function], times[3]) for (_, _, function), times in rows])
+
+
+TOOLS = {
+    "nvspan": with_nvspan,
+    "py-spy": with_py_spy,
+    "pyinstrument": with_pyinstrument,
+    "scalene": with_scalene,
+    "cProfile": with_cprofile,
+}
 
 
 def measured(tool: str, name: str, seconds: float, runs: int) -> list[float]:

@@ -17,68 +17,15 @@ import sys
 import threading
 import time
 
+from loops import LOOPS, add
 from sampler_thread import sampler_seconds
 
 from nvspan import _lines
-
-try:
-    import numpy
-except ImportError:
-    numpy = None
 
 LIBRARY = os.environ["NVTX_INJECTION64_PATH"]
 WAKER = ctypes.CDLL(os.environ["LINES_WAKER"])
 PERIOD = int(os.environ.get("LINES_PERIOD", "0"))
 SECONDS = 0.3
-
-
-def add(a, b):
-    return a + b
-
-
-class Point:
-    def __init__(self):
-        self.x = self.y = 1
-
-    def norm(self):
-        return self.x * self.x + self.y * self.y
-
-
-def calls():
-    for i in range(400_000):
-        add(i, 1)
-
-
-def attributes():
-    point = Point()
-    for _ in range(200_000):
-        point.x = point.y + 1
-        point.norm()
-
-
-def generators():
-    for _ in range(20):
-        sum(x * x for x in range(40_000))
-
-
-def deep(n):
-    return calls() if n == 0 else deep(n - 1)
-
-
-def deep_calls():
-    deep(30)
-
-
-def strings():
-    for i in range(60_000):
-        f"{i} x".split()
-
-
-def arrays():
-    values = numpy.ones((64, 64))
-    for _ in range(3000):
-        (values @ values).sum()
-        values + 1
 
 
 def timed(loop, times, mode):
@@ -124,9 +71,8 @@ def sampler_share(seconds):
 
 
 def main():
-    loops = [calls, attributes, generators, deep_calls, strings, *([arrays] if numpy else [])]
     result = {}
-    for loop in loops:
+    for loop in LOOPS:
         loop()
         begin = time.thread_time()
         loop()
