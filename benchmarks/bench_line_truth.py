@@ -49,7 +49,7 @@ def run(command: list[str], environment: dict[str, str] | None = None) -> dict[s
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=True, timeout=120
     )
-    return json.loads(done.stdout.splitlines()[0])
+    return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
 
 
 def with_nvspan(name: str, seconds: float) -> float:
@@ -103,23 +103,6 @@ def with_pyinstrument(name: str, seconds: float) -> float:
     return difference(truth, stacks)
 
 
-def with_scalene(name: str, seconds: float) -> float:
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "profile.json")
-        truth = run([sys.executable, "-m", "scalene", "run", "--cpu-only", "-o", path,
-                     str(PROGRAM), name, str(seconds)])  # fmt: skip
-        files = json.loads(Path(path).read_text())["files"].values()
-    whole = ("n_cpu_percent_python", "n_cpu_percent_c", "n_sys_percent")
-    return difference(
-        truth,
-        [
-            ([row["line"]], sum(row[part] for part in whole))
-            for file in files
-            for row in file["functions"]
-        ],
-    )
-
-
 def with_cprofile(name: str, seconds: float) -> float:
     """By cumulative time: no function of a truth calls another of it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -134,7 +117,6 @@ TOOLS = {
     "nvspan": with_nvspan,
     "py-spy": with_py_spy,
     "pyinstrument": with_pyinstrument,
-    "scalene": with_scalene,
     "cProfile": with_cprofile,
 }
 
@@ -144,7 +126,13 @@ def measured(tool: str, name: str, seconds: float, runs: int) -> list[float]:
     for _ in range(runs):
         try:
             found.append(TOOLS[tool](name, seconds))
-        except (OSError, subprocess.SubprocessError, ValueError, IndexError, KeyError) as error:
+        except (
+            OSError,
+            subprocess.SubprocessError,
+            ValueError,
+            StopIteration,
+            KeyError,
+        ) as error:
             print(f"{tool}, {name}: {error}", file=sys.stderr)
             return []
     return found
