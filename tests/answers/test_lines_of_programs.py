@@ -41,7 +41,7 @@ for number in range(100):
             work()
         if number % 10 == 9:
             with nvspan.annotate("save"):
-                time.sleep(0.12)  # SAVE
+                time.sleep(0.12)
 """
 WAITS = """
 batches = queue.Queue(1)
@@ -57,7 +57,7 @@ threading.Thread(target=load, daemon=True).start()
 for number in range(120):
     with nvspan.step(number):
         with nvspan.annotate("wait for batch"):
-            batches.get()  # WAIT
+            batches.get()
         with nvspan.annotate("train"):
             spin(0.001)
 """
@@ -128,7 +128,7 @@ def test_the_line_that_every_tenth_step_waits_in(tmp_path):
 
 def test_a_wait_and_the_thread_that_it_waits_for(tmp_path):
     text = SPIN + WAITS
-    waits = f"line  program.py:{line_of(text, '# WAIT')}  batches.get()  # of 'wait for batch'"
+    waits = f"line  program.py:{line_of(text, 'batches.get()')}  batches.get()  # of 'wait for batch'"
     for _ in range(4):
         found = findings(tmp_path, text)
         told = lines(found["wait"]) if "wait" in found else []

@@ -49,6 +49,11 @@ def about(effect, size, high, low):
     assert got == pytest.approx([size, high, low], rel=0.05)
 
 
+def test_slow_steps_that_follow_one_another_have_no_distance():
+    effect = only(series([1 if number in (0, 5, 19, 32) else 3.5 for number in range(45)]))
+    assert (effect.kind, len(effect.high), effect.every) == ("modes", 41, None)
+
+
 @pytest.mark.parametrize("count", [0, 1, 4, 5, 11, 12, 100])
 def test_equal_steps_have_no_effects(count):
     assert variation(array("q", [MS] * count)) == []

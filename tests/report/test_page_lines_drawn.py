@@ -47,23 +47,23 @@ def write(folder, *, ranges=True):
     return nvspan.read(file.write(folder / "a.nvspan"))
 
 
-def tabs(tmp_path_factory, name, **given):
-    folder = tmp_path_factory.mktemp(name)
+def show(tab, folder, **given):
     out = folder / "page.html"
     out.write_text(page.html(write(folder, **given)), encoding="utf-8")
-    with browser_page(color_scheme="light") as made:
-        made.errors = opened(made, out)
-        yield made
+    tab.errors = opened(tab, out)
+    return tab
 
 
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory):
-    yield from tabs(tmp_path_factory, "ranges")
+    with browser_page(color_scheme="light") as made:
+        yield show(made, tmp_path_factory.mktemp("ranges"))
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory):
-    yield from tabs(tmp_path_factory, "bare", ranges=False)
+def bare(tab, tmp_path_factory):
+    made = tab.context.browser.new_page()
+    return show(made, tmp_path_factory.mktemp("bare"), ranges=False)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_functions_are_below_their_ranges(tab, flame):
 def test_a_click_on_a_function_shows_its_lines(tab, flame):
     tip = click(tab, flame, "load()  app.py:3")
     assert tip == [
-        "load()  app.py:3", "1.50 s, 75% of All threads", "100% of load",
+        "load() app.py:3", "1.50 s, 75% of All threads", "100% of load",
         "self 1.50 s · 1,500 samples · 100% on a core",
     ]  # fmt: skip
     assert table(flame) == (

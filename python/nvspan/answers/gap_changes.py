@@ -36,6 +36,8 @@ def gap_change_findings(gaps: LoopGaps, per_run: float, lines: LineFinder) -> It
     if len(kept) < _MIN_PAUSES:
         return
     series = _at(memoryview(gaps.series), kept)
+    if sum(series) < BETWEEN * gaps.loop:
+        return
     inside = [_at(memoryview(part.series), kept) for part in others if part.series is not None]
     own = array("q", (
         max(0, pause - sum(part[index] for part in inside)) for index, pause in enumerate(series)

@@ -44,7 +44,7 @@ std::size_t count_warm_up(const Series& logarithms) {
   return static_cast<double>(later) < most_later * static_cast<double>(count - steps) ? steps : 0;
 }
 
-// The distance of slow steps that come about regularly; 0: they do not.
+// The distance of slow steps that come about regularly; 0: they do not, or follow one another.
 std::size_t usual_distance(const std::vector<std::size_t>& places) {
   constexpr std::size_t fewest_places = 6;
   constexpr double most_deviation = 0.25;
@@ -54,7 +54,7 @@ std::size_t usual_distance(const std::vector<std::size_t>& places) {
     distances.push_back(static_cast<double>(places[i] - places[i - 1]));
   }
   const double usual = mean(distances);
-  if (std::sqrt(variance(distances)) > most_deviation * usual) return 0;
+  if (usual < 1.5 || std::sqrt(variance(distances)) > most_deviation * usual) return 0;
   return static_cast<std::size_t>(std::lround(usual));
 }
 

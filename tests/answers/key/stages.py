@@ -27,6 +27,14 @@ def evaluation_after_every_ten_steps(program: Program) -> Truth:
 
 
 @recording
+def evaluation_beside_pauses_of_microseconds(program: Program) -> Truth:
+    """Pauses without the evaluation differ threefold, and are a thousandth of the run."""
+    pause = {"": lambda number: 0.012 if number % 3 == 0 else 0.004}
+    program.loop("step", 65, before=pause, after={"evaluate": at_every(10, 40)}, pause=0)
+    return Truth("step", 65, (says("stage", "Evaluation", "evaluate", figures=(10,)),))
+
+
+@recording
 def evaluation_with_batches(program: Program) -> Truth:
     thread = program.thread()
     for _ in range(2):
