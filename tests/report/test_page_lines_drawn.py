@@ -111,7 +111,7 @@ def test_a_click_on_a_function_shows_its_lines(tab, flame):
         "self 1.50 s · 1,500 samples · 100% on a core",
     ]  # fmt: skip
     assert table(flame) == (
-        "Lines of load()  app.py:3",
+        "Lines of load() app.py:3",
         ["line", "total", "share", "self", "on core", "waiting", "samples", "text"],
         [["app.py:4", "1.25 s", "83%", "1.25 s", "1.25 s", "", "1,250", "decode(1)"],
          ["app.py:5", "249 ms", "17%", "249 ms", "249 ms", "", "250", "decode(2)"]],
