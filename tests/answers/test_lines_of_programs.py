@@ -128,7 +128,8 @@ def test_the_line_that_every_tenth_step_waits_in(tmp_path):
 
 def test_a_wait_and_the_thread_that_it_waits_for(tmp_path):
     text = SPIN + WAITS
-    waits = f"line  program.py:{line_of(text, 'batches.get()')}  batches.get()  # of 'wait for batch'"
+    line = line_of(text, "batches.get()")
+    waits = f"line  program.py:{line}  batches.get()  # of 'wait for batch'"
     for _ in range(4):
         found = findings(tmp_path, text)
         told = lines(found["wait"]) if "wait" in found else []
