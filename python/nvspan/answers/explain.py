@@ -67,10 +67,12 @@ def step_line(analysis: Analysis) -> str:
     return text
 
 
-def render(said: Explanation, form: str = "table", most: int | None = None) -> str:
+def render(
+    said: Explanation, form: str = "table", most: int | None = None, table: str = ""
+) -> str:
     """The headline, numbered findings with evidence and next step, and what was checked.
 
-    `most`: how many findings to show, with their sentences alone.
+    `most`: how many findings to show, with their sentences alone; `table`: what follows them.
     """
     lines = [printable(said.headline)]
     if said.step and most is None:
@@ -85,6 +87,8 @@ def render(said: Explanation, form: str = "table", most: int | None = None) -> s
             lines += _paragraph(number, finding, max(width, _MIN_LABEL), most is None)
     if said.nothing:
         lines.append(said.conclusion if most is None else f"{said.nothing}.")
+    if table:
+        lines += ["```text", table, "```"] if form == "markdown" else ["", table]
     if said.next and most is None:
         lines.append(f"next  {said.next}")
     return "\n".join(lines)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from functools import partial
 
@@ -14,9 +15,11 @@ from nvspan.answers.compare import read_runs
 from nvspan.answers.explain import explanation
 from nvspan.answers.finding import Finding
 from nvspan.answers.findings import analyze
+from nvspan.answers.overview import overview
 from nvspan.cli.common.options import QUESTION
 from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.cli.common.reading import answer_of, emit, opened, selected_runs
+from nvspan.report.narrow import width_of
 
 _DESCRIPTION = """\
 Lists what to fix first in a recording, with evidence and the next command: the
@@ -51,4 +54,7 @@ def main(argv: Sequence[str]) -> int:
         return emit(explain.as_json(said))
     if options.format == "csv":
         return emit(explain.csv(said, options.escape_formulas))
-    return emit(explain.render(said, options.format))
+    # Of a program without ranges, its functions are the answer.
+    has_functions = analysis.lines is not None and not analysis.stats.rows
+    table = overview(analysis, width_of(sys.stdout)) if has_functions else ""
+    return emit(explain.render(said, options.format, table=table))

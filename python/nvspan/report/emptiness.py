@@ -54,9 +54,12 @@ def nothing(recording: Recording) -> list[str]:
     if stats.rows:
         return []
     marks = sum(mark.calls for mark in stats.marks)
-    return [
-        "the recording holds no ranges" + (f"; it has {counted(marks, 'mark')}" if marks else "")
-    ]
+    text = "the recording holds no ranges"
+    if marks:
+        text += f"; it has {counted(marks, 'mark')}"
+    if recording.lines().samples:
+        text += "; 'nvspan stats --lines' shows where the program was"
+    return [text]
 
 
 def selection(
@@ -100,9 +103,12 @@ def selection(
 
 
 def events(recording: Recording, what: str) -> list[str]:
-    """Why `what`, which needs single events, shows nothing of a recording or of a file of it."""
+    """Why `what`, which needs single events, shows nothing of a recording or of a file of it.
+
+    Empty where it has samples: they are shown then.
+    """
     if len(recording.threads) == 0:
-        return nothing(recording)
+        return [] if recording.lines().samples else nothing(recording)
     files = without_events(recording)
     if not files:
         return []

@@ -86,8 +86,8 @@ def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
     """The functions of a program without ranges, each with its hottest line."""
     functions = lines.by_group("function")
     cells = []
-    for row in functions.rows:
-        if row.share < _MIN_SHARE or not is_enough(functions, row):
+    for row in functions.rows if functions.samples >= MIN_SAMPLES else ():
+        if row.share < _MIN_SHARE:
             continue
         own = next(
             (
@@ -99,10 +99,17 @@ def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
             None,
         )
         cells.append([
-            short_name(function_name(row)), duration(row.self), percent(row.share),
+            short_name(function_name(row)), duration(row.self), _share_text(row, stream),
             *hottest_cells(None if own is None else (lines, own), stream),
         ])  # fmt: skip
     return cells
+
+
+def _share_text(row: LineRow, stream: IO[str] | None) -> str:
+    """A share, with its interval where that is wide."""
+    if row.margin <= _MAX_MARGIN:
+        return percent(row.share)
+    return margin_text(row.share, row.margin, stream)
 
 
 def line_text(lines: Lines, row: LineRow | LineShare, what: str) -> str:
