@@ -27,6 +27,18 @@ void take_copy(const ActivityRecord& base, SeenWork& work) {
   work.detail = record.copy_kind;
 }
 
+SeenShape shape_of(const KernelRecord& record) {
+  SeenShape shape;
+  for (int i = 0; i < 3; ++i) {
+    shape.grid[i] = static_cast<std::uint32_t>(record.grid[i]);
+    shape.block[i] = static_cast<std::uint32_t>(record.block[i]);
+  }
+  shape.registers = record.registers_per_thread;
+  shape.static_shared = static_cast<std::uint32_t>(record.static_shared_memory);
+  shape.dynamic_shared = static_cast<std::uint32_t>(record.dynamic_shared_memory);
+  return shape;
+}
+
 }  // namespace
 
 bool read_record(const ActivityRecord& base, SeenWork& work) {
@@ -37,6 +49,7 @@ bool read_record(const ActivityRecord& base, SeenWork& work) {
       const auto& record = reinterpret_cast<const KernelRecord&>(base);
       take_common(record, work);
       work.name = record.name;
+      work.shape = shape_of(record);
       return true;
     }
     case ActivityKind::copy:

@@ -12,6 +12,14 @@ namespace nvspan::cupti {
 
 enum class SeenKind : std::uint8_t { kernel, copy, set, graph };
 
+// With what a kernel was launched.
+struct SeenShape {
+  std::uint32_t grid[3] = {};
+  std::uint32_t block[3] = {};
+  std::uint32_t registers = 0;
+  std::uint32_t static_shared = 0, dynamic_shared = 0;  // bytes
+};
+
 // A piece of a GPU's work, of whatever version of CUPTI its record is.
 struct SeenWork {
   SeenKind kind = SeenKind::kernel;
@@ -21,6 +29,7 @@ struct SeenWork {
   std::uint64_t bytes = 0;     // of a copy or set
   std::uint32_t detail = 0;    // of a copy: its direction; of a graph: its number
   const char* name = nullptr;  // of a kernel, mangled; lives as long as its record
+  SeenShape shape;             // of a kernel
 };
 
 // False: the record is not of work.

@@ -114,6 +114,14 @@ class FakeGpu:
         self.kernel(name, start, start + took, correlation, stream=stream, device=device)
         return start
 
+    def shape(self, grid: tuple[int, int, int], block: tuple[int, int, int], registers: int = 32,
+              static_shared: int = 0, dynamic_shared: int = 0) -> None:  # fmt: skip
+        """Of all kernels from now on."""
+        three = ctypes.c_int32 * 3
+        self.cupti.fake_shape(
+            three(*grid), three(*block), registers, static_shared, dynamic_shared
+        )
+
     def copy(self, size: int, took: int, direction: int = HOST_TO_DEVICE, stream: int = 7) -> None:
         correlation = self.call(CUDA_MEMCPY_ASYNC, CU_MEMCPY_ASYNC)
         start = self.now()

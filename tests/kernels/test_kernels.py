@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from helpers.fake_cupti import run_recorded
+from nvspan._results import LaunchShape
 from helpers.traced import needs_library
 
 pytestmark = needs_library
@@ -89,6 +90,52 @@ gpu.deliver()
     assert [name for name, _ in calls] == [
         "cudaGraphLaunch", "cudaMemcpyAsync", "cudaMemcpyAsync", "cudaMemsetAsync",
     ]  # fmt: skip
+
+
+def test_kernels_have_the_shape_of_their_launch():
+    done = run_recorded("""
+gpu.use()
+gpu.shape((16, 4, 1), (256, 1, 1), 40, 1024, 1 << 17)
+gpu.launch("gemm")
+gpu.launch("gemm")
+gpu.launch("adam")
+gpu.shape((2**31 - 1, 65535, 65535), (8, 8, 16), 255)
+gpu.launch("gemm")
+gpu.set(4096, 1000)
+gpu.deliver()
+""")
+    shapes = done.recording.launch_shapes
+    shown = [
+        None if row["launch_shape"] is None else shapes[row["launch_shape"]]
+        for row in rows(done.recording, WORK)
+    ]
+    first = LaunchShape(
+        grid=(16, 4, 1), block=(256, 1, 1), registers=40, static_shared=1024,
+        dynamic_shared=1 << 17,
+    )  # fmt: skip
+    second = LaunchShape(
+        grid=(2**31 - 1, 65535, 65535), block=(8, 8, 16), registers=255, static_shared=0,
+        dynamic_shared=0,
+    )  # fmt: skip
+    assert shown == [first, first, first, second, None]
+    assert shapes == [first, first, second]  # of gemm, adam and gemm
+    assert [row.calls for row in done.recording.stats().rows if row.domain == WORK] == [3, 1, 1]
+
+
+def test_beyond_so_many_shapes_kernels_have_none():
+    done = run_recorded("""
+gpu.use()
+for i in range(1, 66001):
+    gpu.shape((i, 1, 1), (32, 1, 1))
+    gpu.kernel("k", gpu.now(), gpu.now() + 10, i)
+    if i % 10000 == 0:
+        gpu.deliver()
+""")
+    shapes = done.recording.launch_shapes
+    assert [shape.grid[0] for shape in shapes] == list(range(1, 65537))
+    assert done.recording.ranges.nulls("launch_shape") == 66000 - 65536
+    (row,) = done.recording.stats().rows
+    assert (row.name, row.calls) == ("k", 66000)
 
 
 def test_kernels_of_graphs_one_by_one():

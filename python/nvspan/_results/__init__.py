@@ -156,6 +156,16 @@ class ProjectedRow(ExactRow, Row):
     backward_busy: int  #: time with at least one piece of it under way
 
 
+class LaunchShape(Result):
+    """With what a kernel was launched."""
+
+    grid: tuple[int, int, int]  #: how many blocks, along x, y and z
+    block: tuple[int, int, int]  #: how many threads a block has
+    registers: int  #: of a thread
+    static_shared: int  #: bytes of shared memory of a block that the kernel declares
+    dynamic_shared: int  #: bytes of it that the launch adds
+
+
 class KernelRow(Result):
     """The calls of one kernel that the ranges of one name on a thread launched."""
 
@@ -418,6 +428,7 @@ RESULTS = (
     ImportCounts,
     JobRow,
     KernelRow,
+    LaunchShape,
     Loss,
     MarkRow,
     ModuleRow,

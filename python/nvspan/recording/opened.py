@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from nvspan import _reader
-    from nvspan._results import RecordedProcess
+    from nvspan._results import LaunchShape, RecordedProcess
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
 # The domains of the GPU's work as tools saw it: nsys, and torch's own profiler.
@@ -61,6 +61,16 @@ class OpenedFiles:
             process if source is None else process.replace(path=source.path, tool=source.tool)
             for process, source in zip(processes, sources, strict=True)
         ]
+
+    @property
+    def launch_shapes(self) -> list[LaunchShape]:
+        """The shapes of kernels: what the column `launch_shape` of `ranges` numbers.
+
+        >>> shape = recording.launch_shapes[row["launch_shape"]]          # doctest: +SKIP
+        >>> shape.grid, shape.block, shape.registers                      # doctest: +SKIP
+        ((16, 4, 1), (256, 1, 1), 40)
+        """
+        return self._reader.launch_shapes()
 
     def has_gpu(self) -> bool:
         """Whether a GPU was used: by a context of CUDA, a device range, a kernel, copy or set.

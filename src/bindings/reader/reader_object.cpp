@@ -372,6 +372,22 @@ py::list Reader::processes() const {
   return processes;
 }
 
+py::list Reader::launch_shapes() const {
+  py::list shapes;
+  const auto& known = recording_->shapes();
+  for (std::size_t i = 1; i < known.size(); ++i) {
+    const auto& [grid, block, registers, static_shared, dynamic_shared] = known[i];
+    NewResult shape("LaunchShape");
+    shape["grid"] = py::make_tuple(grid[0], grid[1], grid[2]);
+    shape["block"] = py::make_tuple(block[0], block[1], block[2]);
+    shape["registers"] = registers;
+    shape["static_shared"] = static_shared;
+    shape["dynamic_shared"] = dynamic_shared;
+    shapes.append(shape.done());
+  }
+  return shapes;
+}
+
 bool Reader::has_device_ranges() const {
   const auto& sites = recording_->sites();
   return std::any_of(sites.begin(), sites.end(),

@@ -8,8 +8,8 @@
 #include "cupti/activity.hpp"
 #include "cupti/launch_calls.hpp"
 #include "cupti/other_tool.hpp"
-#include "inject/session/kernel_names.hpp"
 #include "inject/session/session.hpp"
+#include "inject/session/work_sites.hpp"
 #include "record/file/ticks.hpp"
 
 #include <array>
@@ -94,28 +94,37 @@ constexpr record::WorkKind kind_of(cupti::SeenKind kind) {
   return record::WorkKind::graph;
 }
 
-// As reports of Nsight Systems are imported.
-std::string name_of(const SeenWork& work) {
+record::LaunchShape shape_of(const cupti::SeenShape& seen) {
+  const auto& [grid, block, registers, static_shared, dynamic_shared] = seen;
+  return record::LaunchShape{{grid[0], grid[1], grid[2]},
+                             {block[0], block[1], block[2]},
+                             registers,
+                             static_shared,
+                             dynamic_shared};
+}
+
+struct Sites {
+  std::mutex mutex;  // before the session's lock
+  WorkSites known;
+};
+Sites& sites() {
+  static Sites* const instance = new Sites;  // immortal
+  return *instance;
+}
+
+// Names are as those of imported reports of Nsight Systems.
+WorkSites::Site& site_of(WorkSites& sites, const SeenWork& work) {
   switch (work.kind) {
     case cupti::SeenKind::kernel:
-      return work.name == nullptr ? "" : work.name;
+      return sites.find(work.name == nullptr ? "" : work.name, shape_of(work.shape));
     case cupti::SeenKind::copy:
-      return "[CUDA memcpy " + std::string(cupti::copy_direction(work.detail)) + "]";
+      return sites.find("[CUDA memcpy " + std::string(cupti::copy_direction(work.detail)) + "]");
     case cupti::SeenKind::set:
-      return "[CUDA memset]";
+      return sites.find("[CUDA memset]");
     case cupti::SeenKind::graph:
       break;
   }
-  return "[CUDA graph " + std::to_string(work.detail) + "]";
-}
-
-struct Names {
-  std::mutex mutex;  // before the session's lock
-  KernelNames known;
-};
-Names& names() {
-  static Names* const instance = new Names;  // immortal
-  return *instance;
+  return sites.find("[CUDA graph " + std::to_string(work.detail) + "]");
 }
 
 constexpr std::size_t at_once = 128;
@@ -128,11 +137,12 @@ bool has_times(const SeenWork& seen, std::uint64_t now) {
 }
 
 void write_work(record::WorkLane& lane, std::uint64_t file, const SeenWork& seen,
-                KernelNames::Name& name) {
+                WorkSites::Site& of) {
   const record::WorkKind kind = kind_of(seen.kind);
-  if (name.file != file) {
-    name.site = lane.work_site(kind, name.text);
-    name.file = file;
+  if (of.file != file) {
+    of.site = of.shape == nullptr ? lane.work_site(kind, *of.text)
+                                  : lane.kernel_site(*of.text, *of.shape);
+    of.file = file;
   }
   record::GpuWork work;
   work.kind = kind;
@@ -141,10 +151,10 @@ void write_work(record::WorkLane& lane, std::uint64_t file, const SeenWork& seen
   work.correlation = seen.correlation;
   work.place = record::WorkPlace{seen.device, seen.context, seen.stream};
   work.bytes = seen.bytes;
-  lane.work(name.site, work);
+  lane.work(of.site, work);
 }
 
-void write_all(const SeenWork* work, KernelNames::Name* const* of, std::size_t count) noexcept {
+void write_all(const SeenWork* work, WorkSites::Site* const* of, std::size_t count) noexcept {
   Session& current = session();
   const QuietSection quiet;
   current.lock();
@@ -172,13 +182,13 @@ void write_all(const SeenWork* work, KernelNames::Name* const* of, std::size_t c
 // Names are found, and demangled, without the session's lock.
 void took(const SeenWork* work, std::size_t count) {
   if (thread_slot().busy || !session().active()) return;
-  Names& all = names();
+  Sites& all = sites();
   const std::lock_guard<std::mutex> lock(all.mutex);
   all.known.forget_if_many();
   while (count != 0) {
-    std::array<KernelNames::Name*, at_once> of = {};
+    std::array<WorkSites::Site*, at_once> of = {};
     const std::size_t some = std::min(count, at_once);
-    for (std::size_t i = 0; i < some; ++i) of[i] = &all.known.find(name_of(work[i]));
+    for (std::size_t i = 0; i < some; ++i) of[i] = &site_of(all.known, work[i]);
     write_all(work, of.data(), some);
     work += some;
     count -= some;

@@ -8,6 +8,7 @@
 #include "reader/chunks/file_span.hpp"
 #include "record/file/format.hpp"
 #include "record/file/sample_format.hpp"
+#include "record/file/work_format.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -84,7 +85,7 @@ using Definitions =
                     record::DeviceNameDefinition, record::SchemaDefinition, record::EnumDefinition,
                     record::ScopeDefinition, record::CitedString, record::CounterMeaningDefinition,
                     record::CodeDefinition, record::FrameDefinition, record::StackDefinition,
-                    record::SampledThreadDefinition>;
+                    record::SampledThreadDefinition, record::LaunchShapeDefinition>;
 
 // Calls use() with each of the structs that follow one another in the rest of a definition.
 template <typename T, typename Use>

@@ -40,6 +40,9 @@ struct Recording::Definition {
     none.id = no_definition;
     if (loading.fits(read.id)) place(loading.sites, read.id, none) = read;
   }
+  void operator()(const record::LaunchShapeDefinition& read, std::string_view) const {
+    loading.shapes[read.site] = read.shape;
+  }
   void operator()(const record::CategoryDefinition& read, std::string_view) const {
     loading.categories[{read.domain, read.category}] = loading.text(read.name);
     schemas().categories[{read.domain, read.category}] = loading.text(read.name);

@@ -27,6 +27,7 @@ struct Recording::Loading {
   std::uint64_t damaged_definitions = 0;  // bytes
   std::vector<std::int32_t> strings;
   std::vector<record::SiteDefinition> sites;
+  std::unordered_map<std::uint32_t, record::LaunchShape> shapes;  // by site
   std::vector<std::int32_t> domain_names;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int32_t> categories;
   std::vector<record::CounterDefinition> counters;

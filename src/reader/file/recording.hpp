@@ -18,7 +18,7 @@
 #include "reader/chunks/file_check.hpp"
 #include "reader/file/launches.hpp"
 #include "reader/file/sample_tables.hpp"
-#include "record/file/format.hpp"
+#include "record/file/work_format.hpp"
 #include "trace/payload/payload_schema.hpp"
 
 #include <cstddef>
@@ -75,6 +75,7 @@ struct ReadSite {
   std::uint32_t color = 0;
   std::uint32_t category = 0;
   std::int32_t category_name = no_name;
+  std::uint32_t shape = 0;  // of a kernel, of Recording::shapes(); 0: not known
 
   // Of a range that is not a push range.
   RangeKind started_kind() const noexcept {
@@ -196,6 +197,7 @@ class Recording : public core::Immovable {
   const std::vector<std::int32_t>& domains() const noexcept { return domains_; }  // names
   std::int64_t domain_called(std::string_view name) const;  // -1: none, or no name
   const std::vector<ReadSite>& sites() const noexcept { return sites_; }
+  const std::vector<record::LaunchShape>& shapes() const noexcept { return shapes_; }
   const std::vector<ReadCounter>& counters() const noexcept { return counters_; }
   const std::vector<ReadProcess>& processes() const noexcept { return processes_; }
   const std::vector<ReadThread>& threads() const noexcept { return threads_; }
@@ -242,6 +244,7 @@ class Recording : public core::Immovable {
   std::vector<std::int32_t> domains_;
   std::unordered_map<std::int32_t, std::uint32_t> domain_ids_;
   std::vector<ReadSite> sites_{ReadSite{}};
+  std::vector<record::LaunchShape> shapes_{record::LaunchShape{}};  // the first is none
   std::vector<ReadCounter> counters_;
   std::vector<ReadProcess> processes_;
   std::vector<ReadThread> threads_;

@@ -87,6 +87,10 @@ void Recording::resolve_sites(Loading& loading) {
     }
     loading.process.sites.push_back(static_cast<std::uint32_t>(sites_.size()));
     sites_.push_back(site_of(loading, read));
+    const auto shape = loading.shapes.find(read.id);
+    if (shape == loading.shapes.end()) continue;
+    sites_.back().shape = static_cast<std::uint32_t>(shapes_.size());
+    shapes_.push_back(shape->second);
   }
 }
 

@@ -23,7 +23,7 @@ const std::vector<std::string>& plain_names(std::string_view table) {
         "message_type", "category", "category_name", "color",         "start",      "end",
         "duration",     "self",     "parent",        "depth",         "level",      "range_id",
         "payload_type", "payload",  "payload_value", "payload_bytes", "end_reason", "device",
-        "stream",       "launcher"}},
+        "stream",       "launcher", "launch_shape"}},
       {"marks",
        {"process", "thread", "domain", "name", "message_type", "category", "category_name", "color",
         "time", "payload_type", "payload", "payload_value", "payload_bytes"}},

@@ -84,6 +84,14 @@ std::shared_ptr<Column> Columns::of_ranges(std::string_view name) {
   if (name == "range_id") return borrowed('L', ranges.range_id);
   if (name == "end_reason") return borrowed('C', ranges.end_reason);
   if (name == "device" || name == "stream" || name == "launcher") return of_devices(name);
+  if (name == "launch_shape") {
+    const auto shape = [&](std::size_t i) {
+      return static_cast<std::int32_t>(recording_->sites()[ranges.site[i]].shape) - 1;
+    };
+    auto numbers = make_column<std::int32_t>('i', ranges.size(), shape);
+    set_valid(*numbers, [&](std::size_t i) { return shape(i) >= 0; });
+    return numbers;
+  }
   std::shared_ptr<Column> column;
   if (name == "end") {
     column = borrowed('l', ranges.end);

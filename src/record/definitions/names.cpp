@@ -13,6 +13,20 @@ namespace {
 // The name of all events whose names are past the budget.
 constexpr std::string_view other_names = "(other names)";
 
+SiteDefinition definition_of(std::uint32_t domain, const trace::Event& event, std::uint32_t message,
+                             std::uint8_t device) {
+  SiteDefinition definition = {};
+  definition.domain = domain;
+  definition.message = message;
+  definition.message_type = static_cast<std::uint8_t>(event.message_type);
+  definition.payload_type = static_cast<std::uint8_t>(event.payload_type);
+  definition.has_color = event.has_color;
+  definition.color = event.has_color ? event.color : 0;
+  definition.category = event.category;
+  definition.device = device;
+  return definition;
+}
+
 }  // namespace
 
 void NameDefinitions::forget() noexcept {
@@ -22,6 +36,7 @@ void NameDefinitions::forget() noexcept {
   strings_.clear();
   domains_.clear();
   sites_.clear();
+  next_site_ = 0;
   rests_.clear();
   budget_.restart(file_.mode(), file_.options().name_bytes);
 }
@@ -83,15 +98,7 @@ void NameDefinitions::category(std::uint32_t domain, std::uint32_t category,
 
 std::uint32_t NameDefinitions::site(std::uint32_t domain, const trace::Event& event,
                                     std::uint32_t message, std::uint8_t device) {
-  SiteDefinition definition = {};
-  definition.domain = domain;
-  definition.message = message;
-  definition.message_type = static_cast<std::uint8_t>(event.message_type);
-  definition.payload_type = static_cast<std::uint8_t>(event.payload_type);
-  definition.has_color = event.has_color;
-  definition.color = event.has_color ? event.color : 0;
-  definition.category = event.category;
-  definition.device = device;
+  SiteDefinition definition = definition_of(domain, event, message, device);
   const auto found = message == past_budget ? sites_.end() : sites_.find(definition);
   if (found != sites_.end()) return found->second;
   if (message == past_budget || !budget_.take(DefinitionChunk::bytes_of(sizeof definition))) {
@@ -105,9 +112,27 @@ std::uint32_t NameDefinitions::site(std::uint32_t domain, const trace::Event& ev
   return id;
 }
 
-std::uint32_t NameDefinitions::add_site(SiteDefinition& definition) {
-  definition.id = static_cast<std::uint32_t>(sites_.size());
+std::uint32_t NameDefinitions::shaped_site(std::uint32_t domain, const trace::Event& event,
+                                           std::uint32_t message, std::uint8_t device,
+                                           const LaunchShape& shape) {
+  const std::uint32_t plain = site(domain, event, message, device);
+  SiteDefinition definition = definition_of(domain, event, message, device);
+  const std::size_t bytes = DefinitionChunk::bytes_of(sizeof definition) +
+                            DefinitionChunk::bytes_of(sizeof(LaunchShapeDefinition));
+  if (plain == no_site || message == past_budget || !budget_.take(bytes)) return plain;
+  if (define_site(definition) == no_site) return plain;
+  chunk_.add(DefinitionType::launch_shape, LaunchShapeDefinition{definition.id, shape});
+  return definition.id;
+}
+
+std::uint32_t NameDefinitions::define_site(SiteDefinition& definition) {
+  definition.id = next_site_;
   if (!chunk_.add(DefinitionType::site, definition)) return no_site;
+  return next_site_++;
+}
+
+std::uint32_t NameDefinitions::add_site(SiteDefinition& definition) {
+  if (define_site(definition) == no_site) return no_site;
   if (file_.mode() == RecordMode::stats) {
     if (rests_.size() <= definition.id) rests_.resize(definition.id + 1);
     rests_[definition.id] = SiteRest{definition.domain, definition.payload_type, definition.device,

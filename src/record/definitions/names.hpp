@@ -5,7 +5,7 @@
 
 #include "core/memory/page_pool.hpp"
 #include "record/definitions/definition_chunk.hpp"
-#include "record/file/format.hpp"
+#include "record/file/work_format.hpp"
 #include "trace/event/event.hpp"
 
 #include <cstddef>
@@ -81,6 +81,9 @@ class NameDefinitions {
   // `device` is SiteDefinition's. no_site: there is no space for it.
   std::uint32_t site(std::uint32_t domain, const trace::Event& event, std::uint32_t message,
                      std::uint8_t device);
+  // A new site, which has a shape; past the budget the one without.
+  std::uint32_t shaped_site(std::uint32_t domain, const trace::Event& event, std::uint32_t message,
+                            std::uint8_t device, const LaunchShape& shape);
 
   // Statistics: the site under which a thread counts an event of `site` that it has no cell for;
   // `bytes` are what that cell takes.
@@ -98,6 +101,7 @@ class NameDefinitions {
   };
 
   Text add_string(std::string_view text);
+  std::uint32_t define_site(SiteDefinition& definition);
   std::uint32_t add_site(SiteDefinition& definition);
   std::uint32_t other_site(const SiteRest& rest);
 
@@ -108,6 +112,7 @@ class NameDefinitions {
   core::PoolMap<std::string_view, Text> strings_;
   core::PoolMap<std::uint64_t, std::uint32_t> domains_;
   core::PoolMap<SiteDefinition, std::uint32_t, SiteHash, SameSite> sites_;
+  std::uint32_t next_site_ = 0;
   core::PoolVector<SiteRest> rests_;  // statistics: of each site
 };
 

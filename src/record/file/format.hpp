@@ -256,9 +256,10 @@ enum class DefinitionType : std::uint8_t {
   frame = 17,            // FrameDefinition
   stack = 18,            // StackDefinition
   sampled_thread = 19,   // SampledThreadDefinition
+  launch_shape = 20,     // LaunchShapeDefinition of work_format.hpp
 };
 
-constexpr auto last_definition_type = DefinitionType::sampled_thread;
+constexpr auto last_definition_type = DefinitionType::launch_shape;
 
 constexpr std::uint32_t no_string = 0xFFFFFFFF;
 constexpr std::uint8_t message_of_others = 4;  // SiteDefinition::message_type: of all names that

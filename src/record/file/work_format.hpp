@@ -79,4 +79,21 @@ constexpr WorkPlace read_place_word(std::uint64_t bits) {
                    static_cast<std::uint32_t>(bits)};
 }
 
+// With what a kernel was launched. All kernels of a site have the same; others of its name have
+// another site.
+struct LaunchShape {
+  std::uint32_t grid[3];         // blocks
+  std::uint32_t block[3];        // threads
+  std::uint32_t registers;       // of a thread
+  std::uint32_t static_shared;   // bytes of shared memory of a block
+  std::uint32_t dynamic_shared;  // likewise
+};
+// Follows that of its site, before the first entry that cites it. A kernel's site that has none:
+// its shape is not known, as those of many shapes are not all kept.
+struct LaunchShapeDefinition {
+  std::uint32_t site;
+  LaunchShape shape;
+};
+static_assert(sizeof(LaunchShapeDefinition) == 40);
+
 }  // namespace nvspan::record

@@ -17,15 +17,25 @@ constexpr std::uint8_t device_with_bytes = 1 + static_cast<int>(trace::PayloadTy
 
 constexpr bool has_bytes(WorkKind kind) { return kind == WorkKind::copy || kind == WorkKind::set; }
 
+trace::Event work_event(WorkKind kind) {
+  trace::Event event;
+  event.message_type = trace::MessageType::ascii;
+  event.payload_type = trace::PayloadType::ext;
+  event.category = static_cast<std::uint32_t>(kind);
+  event.category_name = work_kind_text(kind);
+  return event;
+}
+
 }  // namespace
 
 std::uint32_t WorkLane::site(std::uint64_t domain, std::string_view domain_name,
                              std::string_view name, const trace::Event& event,
-                             std::uint8_t device) {
+                             std::uint8_t device, const LaunchShape* shape) {
   NameDefinitions& names = definitions_.names;
   const std::uint32_t of_domain = names.domain(domain, domain_name);
   const NameDefinitions::Text text = names.message(name);
   if (of_domain == no_string || text.id == no_string) return no_site;
+  if (shape != nullptr) return names.shaped_site(of_domain, event, text.id, device, *shape);
   return names.site(of_domain, event, text.id, device);
 }
 
@@ -37,13 +47,13 @@ std::uint32_t WorkLane::call_site(std::string_view name) {
 }
 
 std::uint32_t WorkLane::work_site(WorkKind kind, std::string_view name) {
-  trace::Event event;
-  event.message_type = trace::MessageType::ascii;
-  event.payload_type = trace::PayloadType::ext;
-  event.category = static_cast<std::uint32_t>(kind);
-  event.category_name = work_kind_text(kind);
-  return site(work_domain_handle, work_domain, name, event,
+  return site(work_domain_handle, work_domain, name, work_event(kind),
               has_bytes(kind) ? device_with_bytes : device_without_payload);
+}
+
+std::uint32_t WorkLane::kernel_site(std::string_view name, const LaunchShape& shape) {
+  return site(work_domain_handle, work_domain, name, work_event(WorkKind::kernel),
+              device_without_payload, &shape);
 }
 
 void WorkLane::call(ThreadWriter& thread, std::uint32_t site, const LaunchCall& call) {

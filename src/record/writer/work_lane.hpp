@@ -38,6 +38,8 @@ class WorkLane {
   // Sites are those of one file. no_site: there is no space for it.
   std::uint32_t call_site(std::string_view name);
   std::uint32_t work_site(WorkKind kind, std::string_view name);
+  // One more for each call: who calls it keeps what it answers.
+  std::uint32_t kernel_site(std::string_view name, const LaunchShape& shape);
 
   // Of the thread whose writer it is.
   void call(ThreadWriter& thread, std::uint32_t site, const LaunchCall& call);
@@ -47,7 +49,8 @@ class WorkLane {
 
  private:
   std::uint32_t site(std::uint64_t domain, std::string_view domain_name, std::string_view name,
-                     const trace::Event& event, std::uint8_t device);
+                     const trace::Event& event, std::uint8_t device,
+                     const LaunchShape* shape = nullptr);
 
   RecordingFile& file_;
   DefinitionWriter& definitions_;

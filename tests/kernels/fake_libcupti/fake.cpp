@@ -66,6 +66,7 @@ struct Fake {
   std::size_t dropped = 0;
   std::size_t most_in_buffer = 1000;
   std::uint32_t correlation = 0;
+  KernelRecord shape = {};  // of all kernels from now on
   pid_t pid = ::getpid();
 };
 Fake& fake() {
@@ -333,6 +334,7 @@ EXPORT void fake_kernel(const char* name, std::uint64_t start, std::uint64_t end
                         std::uint32_t correlation, std::uint32_t device, std::uint32_t context,
                         std::uint32_t stream) {
   LongKernel record = {};
+  static_cast<KernelRecord&>(record) = fake().shape;
   record.kind = ActivityKind::concurrent_kernel;
   record.start = start;
   record.end = end;
@@ -346,6 +348,15 @@ EXPORT void fake_kernel(const char* name, std::uint64_t start, std::uint64_t end
     record.name = name == nullptr ? nullptr : self.names.insert(name).first->c_str();
   }
   add(record);
+}
+EXPORT void fake_shape(const std::int32_t* grid, const std::int32_t* block, unsigned registers,
+                       std::int32_t static_shared, std::int32_t dynamic_shared) {
+  KernelRecord& shape = fake().shape;
+  std::copy(grid, grid + 3, shape.grid);
+  std::copy(block, block + 3, shape.block);
+  shape.registers_per_thread = static_cast<std::uint16_t>(registers);
+  shape.static_shared_memory = static_shared;
+  shape.dynamic_shared_memory = dynamic_shared;
 }
 // The modules of all kernels are unloaded, and their names with them.
 EXPORT void fake_unload() {

@@ -68,6 +68,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("unreadable", &Reader::unreadable)
       .def("file_losses", &Reader::file_losses)
       .def("processes", &Reader::processes)
+      .def("launch_shapes", &Reader::launch_shapes)
       .def("events", &Reader::events)
       .def("names", &Reader::names)
       .def("rows", &Reader::rows)
