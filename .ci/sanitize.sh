@@ -6,7 +6,7 @@
 # then without it what did not pass there.
 . .ci/common.sh
 
-if [ -z "$NVSPAN_CI_FULL" ] && ! changed '^(src|tests/cpp|tests/device/fake_libcuda|cmake)/|CMakeLists\.txt$'; then
+if [ -z "$NVSPAN_CI_FULL" ] && ! changed '^(src|tests/cpp|tests/device/fake_libcuda|tests/kernels/fake_libcupti|cmake)/|CMakeLists\.txt$'; then
     echo "no C++ differs from the commit of .ci/base"
     exit 0
 fi
@@ -59,8 +59,8 @@ rm -f "$passed"
         ASAN_OPTIONS=detect_leaks=0:malloc_context_size=8:detect_stack_use_after_return=0 \
         UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
         run_tests "$venv/bin/python" -n auto -k "not memory_flat" \
-        tests/{annotate,answers,api,compat,decorate,examples,imports,inject,payload,profile} \
-        tests/{reader,record,report,writer} tests/nsight/test_nsys_reports.py
+        tests/{annotate,answers,api,compat,decorate,examples,imports,inject,kernels,payload} \
+        tests/{profile,reader,record,report,writer} tests/nsight/test_nsys_reports.py
 )
 
 printf -- '--- CPython %s without sanitizers: what did not pass with them\n' "$oldest"

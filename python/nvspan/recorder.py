@@ -148,9 +148,11 @@ class record(launch._Attachment):
             first 1,000 times, then as often as a two-hundredth of a processor allows; "armed": once
             ``nvspan attach --lines`` asks for it; None: not.
         cuda: what is recorded of GPUs, in the modes full and ring: "kernels" (or "auto"), kernels,
-            copies, sets and graphs with the calls that launched them; "graphs", each kernel of a
-            graph too; "off". None: what the variable NVSPAN_RECORD_CUDA says, else nothing. Work
-            that was launched before the recording began is not in it.
+            copies, sets and graphs with the calls that launched them; "api", all calls of the
+            runtime and the driver too; "memory", allocations and frees too; "graphs", each kernel
+            of a graph too; several of them with commas; "all"; "off". None: what the variable
+            NVSPAN_RECORD_CUDA says, else nothing. Work that was launched before the recording
+            began is not in it.
 
     Raises:
         ValueError: an unknown mode, `names` that are not more than 0, a rate that `lines` cannot

@@ -42,8 +42,10 @@ enum class ActivityKind : std::uint32_t {
   copy = 1,
   set = 2,
   kernel = 3,
+  device = 8,
   concurrent_kernel = 10,
   peer_copy = 22,
+  memory = 49,
   graph = 51,
 };
 
@@ -121,6 +123,49 @@ struct SetRecord {  // CUpti_ActivityMemset2 and later
   std::uint32_t correlation;
 };
 
+enum class MemoryOperation : std::uint32_t { allocation = 1, release = 2 };
+
+struct MemoryRecord {  // CUpti_ActivityMemory2 and later
+  ActivityKind kind;
+  MemoryOperation operation;
+  std::uint32_t memory_kind;
+  std::uint32_t correlation;
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint64_t time;
+  std::uint64_t program_counter;
+  std::uint32_t process;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+};
+
+struct DeviceRecord {  // CUpti_ActivityDevice2 and later
+  ActivityKind kind;
+  std::uint32_t flags;
+  std::uint64_t memory_bandwidth;
+  std::uint64_t memory_bytes;
+  std::uint32_t constant_bytes;
+  std::uint32_t cache_bytes;
+  std::uint32_t threads_of_warp;
+  std::uint32_t clock_rate;
+  std::uint32_t copy_engines;
+  std::uint32_t processors;
+  std::uint32_t instructions_per_cycle;
+  // The most that a processor has at once.
+  std::uint32_t warps;
+  std::uint32_t blocks;
+  std::uint32_t shared_bytes;
+  std::uint32_t registers;
+  std::uint32_t of_block[9];
+  std::uint32_t major_capability;
+  std::uint32_t minor_capability;
+  std::uint32_t id;
+  std::uint32_t has_error_correction;
+  char uuid[16];
+  const char* name;
+};
+
 struct GraphRecord {  // CUpti_ActivityGraphTrace and later
   ActivityKind kind;
   std::uint32_t correlation;
@@ -139,15 +184,22 @@ using BufferCompleted = void (*)(void* context, std::uint32_t stream, std::uint8
                                  std::size_t size, std::size_t valid);
 constexpr std::uint32_t flush_forced = 1;
 
+// The first version, CUPTI_API_VERSION, that drops records where a request for a buffer gets none;
+// older ones write to it.
+constexpr std::uint32_t first_without_buffers = 27;
+
 // library.cpp has the names that CUPTI gives them.
 struct CuptiFunctions {
+  CuptiResult (*version)(std::uint32_t* version);
   CuptiResult (*subscribe)(void** subscriber, CuptiCallback callback, void* user);
   CuptiResult (*unsubscribe)(void* subscriber);
   CuptiResult (*enable_callback)(std::uint32_t enable, void* subscriber, CuptiDomain domain,
                                  std::uint32_t id);
+  CuptiResult (*enable_domain)(std::uint32_t enable, void* subscriber, CuptiDomain domain);
   CuptiResult (*result_string)(CuptiResult result, const char** text);
   CuptiResult (*register_buffers)(BufferRequested requested, BufferCompleted completed);
   CuptiResult (*register_clock)(std::uint64_t (*clock)());
+  CuptiResult (*timestamp)(std::uint64_t* time);
   CuptiResult (*enable)(ActivityKind kind);
   CuptiResult (*disable)(ActivityKind kind);
   CuptiResult (*next_record)(std::uint8_t* buffer, std::size_t valid, ActivityRecord** record);

@@ -4,19 +4,21 @@
 #include "cupti/activity.hpp"
 
 #include "cupti/buffers.hpp"
+#include "cupti/flusher.hpp"
 #include "cupti/launch_calls.hpp"
 #include "cupti/library.hpp"
 
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
 namespace nvspan::cupti {
 namespace {
 
-constexpr std::size_t most_ids = 1024;
+constexpr std::size_t most_ids = SeenCall::places / 2;
 constexpr std::uint8_t no_function = 0xFF;
 
 // Never destroyed: CUPTI's thread may call until the very end of the process.
@@ -24,17 +26,26 @@ struct TakenActivity {
   const CuptiFunctions* functions = nullptr;  // not null from the first time that it began
   ActivityTaker taker = {};
   ActivityBuffers buffers;
+  Flusher flusher;
   void* subscriber = nullptr;  // null: it has not begun
-  pid_t pid = 0;               // of the process in which it has
-  bool has_clock = false;
+  std::atomic<pid_t> pid{0};   // of the process in which it has
+  bool needs_buffers = false;  // first_without_buffers
+  std::atomic<bool> all_calls{false};
   std::atomic<std::uint32_t> begun{0};  // how often it has
   std::atomic<bool> takes{false};
-  std::uint8_t function_of[2][most_ids] = {};  // by domain and id
+  std::atomic<std::uint64_t> delivered{0};  // when the last buffer came, or the taking began
+  std::uint8_t function_of[SeenCall::places] = {};  // by domain and id
+
+  // Of one that launches work, as all of its versions are called; null: of another one.
+  const char* name_of(std::uint32_t place) const {
+    const std::uint8_t function = function_of[place];
+    return function == no_function ? nullptr : launch_functions().first[function].name;
+  }
 };
 
 TakenActivity& activity() noexcept {
   alignas(TakenActivity) static unsigned char storage[sizeof(TakenActivity)];
-  static TakenActivity* const instance = new (storage) TakenActivity;
+  static TakenActivity* const instance = ::new (storage) TakenActivity;
   return *instance;
 }
 
@@ -60,26 +71,32 @@ bool is_own(const char* kernel) noexcept {
   return kernel != nullptr && std::strncmp(kernel, "nvspan_", 7) == 0;
 }
 
-void end_call(TakenActivity& self, std::size_t function, const CuptiCall& call) {
+void end_call(const TakenActivity& self, std::uint32_t place, const CuptiCall& call) {
   OpenCalls& open = open_calls;
   if (open.depth == 0 || open.begun != self.begun) return;  // it began before the taking did
   if (--open.depth >= OpenCalls::most) return;
   const auto& own = open.calls[open.depth];
   if (own.correlation != call.correlation_id || is_own(call.symbol_name)) return;
   // The call around it stands for both where CUPTI gives both one number.
-  if (open.depth != 0 && open.calls[open.depth - 1].correlation == own.correlation) return;
-  self.taker.launched(function, LaunchTimes{own.begin, self.taker.clock(), own.correlation});
+  if (!self.all_calls && open.depth != 0 &&
+      open.calls[open.depth - 1].correlation == own.correlation) {
+    return;
+  }
+  const char* const name = place == SeenCall::no_place ? nullptr : self.name_of(place);
+  self.taker.called(SeenCall{place, name == nullptr ? call.function_name : name, own.begin,
+                             self.taker.clock(), own.correlation});
 }
 
 void on_call(void*, CuptiDomain domain, std::uint32_t id, const void* data) {
   TakenActivity& self = activity();
-  if (!self.takes.load(std::memory_order_acquire) || id >= most_ids) return;
+  if (!self.takes.load(std::memory_order_acquire)) return;
   const bool is_driver = domain == CuptiDomain::driver;
   if (!is_driver && domain != CuptiDomain::runtime) return;
-  const std::uint8_t function = self.function_of[is_driver ? 0 : 1][id];
-  if (function == no_function) return;
+  const std::uint32_t place = id < most_ids ? (is_driver ? 0 : most_ids) + id : SeenCall::no_place;
+  const bool is_launch = place != SeenCall::no_place && self.function_of[place] != no_function;
+  if (!is_launch && !self.all_calls) return;
   const auto& call = *static_cast<const CuptiCall*>(data);
-  if (call.site == CuptiSite::exit) return end_call(self, function, call);
+  if (call.site == CuptiSite::exit) return end_call(self, place, call);
   OpenCalls& open = open_calls;
   const std::uint32_t begun = self.begun;
   if (open.begun != begun) open = OpenCalls{{}, 0, begun};
@@ -101,7 +118,12 @@ void each_launch_id(Use&& use) {
 }
 
 // An older CUPTI knows fewer ids.
-void enable_launches(const TakenActivity& self) {
+void enable_calls(const TakenActivity& self) {
+  if (self.all_calls) {
+    self.functions->enable_domain(1, self.subscriber, CuptiDomain::driver);
+    self.functions->enable_domain(1, self.subscriber, CuptiDomain::runtime);
+    return;
+  }
   each_launch_id([&](CuptiDomain domain, std::uint16_t id, std::uint8_t) {
     self.functions->enable_callback(1, self.subscriber, domain, id);
   });
@@ -112,8 +134,11 @@ void prepare(TakenActivity& self, const CuptiFunctions& functions, const Activit
   if (self.functions != nullptr) return;
   std::memset(self.function_of, no_function, sizeof self.function_of);
   each_launch_id([&](CuptiDomain domain, std::uint16_t id, std::uint8_t number) {
-    self.function_of[domain == CuptiDomain::driver ? 0 : 1][id] = number;
+    self.function_of[(domain == CuptiDomain::driver ? 0 : most_ids) + id] = number;
   });
+  std::uint32_t version = 0;
+  functions.version(&version);
+  self.needs_buffers = version < first_without_buffers;
   self.functions = &functions;
   self.taker = taker;
 }
@@ -121,7 +146,9 @@ void prepare(TakenActivity& self, const CuptiFunctions& functions, const Activit
 // --- records -------------------------------------------------------------------------------------
 
 void on_request(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
-  const ActivityBuffers::Buffer taken = activity().buffers.take();
+  TakenActivity& self = activity();
+  ActivityBuffers::Buffer taken = self.buffers.take();
+  if (taken.begin == nullptr && self.needs_buffers) taken = self.buffers.take_spare();
   *buffer = taken.begin;
   *size = taken.size;
   *records = 0;  // as many as fit
@@ -134,9 +161,13 @@ void on_completion(void* context, std::uint32_t stream, std::uint8_t* buffer, st
   constexpr std::size_t at_once = 128;
   SeenWork works[at_once];
   std::size_t count = 0;
+  std::uint64_t since = self.delivered.load();  // of what is missing
   ActivityRecord* record = nullptr;
   while (valid != 0 && self.functions->next_record(buffer, valid, &record) == cupti_success) {
+    SeenDevice device;
+    if (read_device(*record, device)) self.taker.met(device);
     if (!read_record(*record, works[count]) || is_own(works[count].name)) continue;
+    if (works[count].start != 0) since = std::min(since, works[count].start);
     if (++count < at_once) continue;
     self.taker.took(works, count);
     count = 0;
@@ -144,8 +175,9 @@ void on_completion(void* context, std::uint32_t stream, std::uint8_t* buffer, st
   if (count != 0) self.taker.took(works, count);
   std::size_t dropped = 0;
   if (self.functions->dropped_records(context, stream, &dropped) == cupti_success && dropped != 0) {
-    self.taker.missed(dropped);
+    self.taker.missed(dropped, since);
   }
+  self.delivered.store(self.taker.clock());
   self.buffers.give_back({buffer, size});
 }
 
@@ -154,17 +186,31 @@ constexpr ActivityKind work_kinds[] = {ActivityKind::concurrent_kernel, Activity
 
 CuptiResult enable_records(const TakenActivity& self, const ActivityChoice& choice) {
   CuptiResult result = self.functions->register_buffers(on_request, on_completion);
+  // Before all others, else no GPU comes; a recording without them is one, too.
+  if (result == cupti_success) self.functions->enable(ActivityKind::device);
   for (const ActivityKind kind : work_kinds) {
     if (result == cupti_success) result = self.functions->enable(kind);
   }
   // Before CUDA 11.7 there is no such record, and kernels of graphs are recorded one by one.
   if (result == cupti_success && !choice.graph_nodes) self.functions->enable(ActivityKind::graph);
+  // Before CUDA 11.2 there is none of this one.
+  if (result == cupti_success && choice.memory) self.functions->enable(ActivityKind::memory);
   return result;
 }
 
 void disable_records(const TakenActivity& self) {
   for (const ActivityKind kind : work_kinds) self.functions->disable(kind);
   self.functions->disable(ActivityKind::graph);
+  self.functions->disable(ActivityKind::memory);
+  self.functions->disable(ActivityKind::device);
+}
+
+// Whether CUPTI's times are those of the taker's clock.
+bool has_clock(const TakenActivity& self) {
+  std::uint64_t time = 0;
+  const std::uint64_t before = self.taker.clock();
+  return self.functions->timestamp(&time) == cupti_success && time >= before &&
+         time <= self.taker.clock();
 }
 
 const char* text_that_stays(const std::string& text) {
@@ -194,10 +240,7 @@ const char* begin_activity(const ActivityTaker& taker, const ActivityChoice& cho
     return refuse("cuptiSubscribe", result);
   }
   self.pid = ::getpid();
-  if (!self.has_clock) {
-    result = self.functions->register_clock(taker.clock);
-    self.has_clock = result == cupti_success;
-  }
+  if (!has_clock(self)) result = self.functions->register_clock(taker.clock);
   if (result == cupti_success) result = enable_records(self, choice);
   if (result != cupti_success) {
     disable_records(self);
@@ -209,8 +252,11 @@ const char* begin_activity(const ActivityTaker& taker, const ActivityChoice& cho
     return refuse("cannot record kernels", result);
   }
   ++self.begun;
-  enable_launches(self);
+  self.all_calls = choice.all_calls;
+  self.delivered.store(taker.clock());
+  enable_calls(self);
   self.takes.store(true, std::memory_order_release);
+  self.flusher.begin(flush_activity);
   return nullptr;
 }
 
@@ -219,15 +265,20 @@ bool is_taking_activity() noexcept {
   return self.takes.load(std::memory_order_acquire) && !is_in_child(self);
 }
 
-void flush_activity(bool forced) {
-  const TakenActivity& self = activity();
+void flush_activity() {
+  if (is_taking_activity()) activity().functions->flush(0);
+}
+
+void flush_last_activity() {
   if (!is_taking_activity()) return;
-  self.functions->flush(forced ? flush_forced : 0);
+  activity().flusher.end();
+  activity().functions->flush(flush_forced);
 }
 
 void end_activity() {
   TakenActivity& self = activity();
   if (self.subscriber == nullptr || is_in_child(self)) return;
+  self.flusher.end();
   self.takes.store(false, std::memory_order_release);
   disable_records(self);
   self.functions->flush(flush_forced);

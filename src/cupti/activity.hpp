@@ -15,35 +15,46 @@
 namespace nvspan::cupti {
 
 // A call that has returned, by the taker's clock.
-struct LaunchTimes {
+struct SeenCall {
+  // Of its function, below SeenCall::places; no_place: it has none. A function may have several.
+  std::uint32_t place = no_place;
+  const char* name = nullptr;  // of the function; lives for ever
   std::uint64_t begin = 0, end = 0;
   std::uint32_t correlation = 0;  // SeenWork of it has the same
+
+  static constexpr std::uint32_t places = 2048, no_place = places;
 };
 
 // Functions are called on any thread, several at once.
 struct ActivityTaker {
-  // All times are of this clock. CUPTI is told once: another one, or the same again, spoils the
-  // times of records that are under way.
+  // All times are of this clock. CUPTI is told once, and again only where another tool has had it
+  // begin afresh: another one, or the same again, spoils the times of records that are under way.
   std::uint64_t (*clock)();
-  // On the thread that made the call; `function` is a place in launch_functions().
-  void (*launched)(std::size_t function, const LaunchTimes& times);
+  // On the thread that made the call.
+  void (*called)(const SeenCall& call);
   // On a thread of CUPTI's, or on the one that calls flush_activity() or end_activity(); `work` and
   // its names live until it returns.
   void (*took)(const SeenWork* work, std::size_t count);
-  // So many records did not come.
-  void (*missed)(std::size_t count);
+  // On such a thread; a GPU may come several times.
+  void (*met)(const SeenDevice& device);
+  // So many records did not come, since then.
+  void (*missed)(std::size_t count, std::uint64_t since);
 };
 
 struct ActivityChoice {
   bool graph_nodes = false;  // each kernel of a graph, which costs 9% of a replay; else the graph
+  bool all_calls = false;    // also those that launch nothing
+  bool memory = false;       // allocations and frees, where CUPTI knows of them
 };
 
 // Null: it has begun. Else a sentence about why it cannot, which lives for ever; then nothing was
 // changed that another tool could notice.
 const char* begin_activity(const ActivityTaker& taker, const ActivityChoice& choice);
 bool is_taking_activity() noexcept;
-// Has CUPTI hand over what is complete; forced, also what is not: work under way has no end then.
-void flush_activity(bool forced);
+// Has CUPTI hand over what is complete, as it is once a second anyway.
+void flush_activity();
+// At the process's end: also what is not, which has no end then.
+void flush_last_activity();
 // Ends it, and lets CUPTI go. It can begin again.
 void end_activity();
 

@@ -22,9 +22,23 @@ ActivityBuffers::Buffer ActivityBuffers::take() noexcept {
   return buffer;
 }
 
+ActivityBuffers::Buffer ActivityBuffers::take_spare() noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (std::size_t i = 0; i < spare_buffers; ++i) {
+    if (spare_taken_[i]) continue;
+    spare_taken_[i] = true;
+    return Buffer{spare_[i], small_bytes};
+  }
+  return Buffer{nullptr, 0};
+}
+
 void ActivityBuffers::give_back(const Buffer& buffer) noexcept {
   if (buffer.begin == nullptr) return;
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (buffer.begin >= spare_[0] && buffer.begin < spare_[0] + sizeof spare_) {
+    spare_taken_[static_cast<std::size_t>(buffer.begin - spare_[0]) / small_bytes] = false;
+    return;
+  }
   taken_ -= buffer.size;
   if (buffer.size == usual_bytes && kept_.size() < most_kept) {
     try {

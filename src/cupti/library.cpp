@@ -19,12 +19,15 @@ bool take_functions(const core::Library& library, const std::string& path, Cupti
     if (function == nullptr && missing.empty()) missing = name;
   };
   CuptiFunctions& functions = found.functions;
+  find(functions.version, "cuptiGetVersion");
   find(functions.subscribe, "cuptiSubscribe");
   find(functions.unsubscribe, "cuptiUnsubscribe");
   find(functions.enable_callback, "cuptiEnableCallback");
+  find(functions.enable_domain, "cuptiEnableDomain");
   find(functions.result_string, "cuptiGetResultString");
   find(functions.register_buffers, "cuptiActivityRegisterCallbacks");
   find(functions.register_clock, "cuptiActivityRegisterTimestampCallback");
+  find(functions.timestamp, "cuptiGetTimestamp");
   find(functions.enable, "cuptiActivityEnable");
   find(functions.disable, "cuptiActivityDisable");
   find(functions.next_record, "cuptiActivityGetNextRecord");

@@ -65,6 +65,26 @@ bool read_record(const ActivityRecord& base, SeenWork& work) {
       work.bytes = record.bytes;
       return true;
     }
+    case ActivityKind::device:
+      break;
+    case ActivityKind::memory: {
+      const auto& record = reinterpret_cast<const MemoryRecord&>(base);
+      if (record.operation != MemoryOperation::allocation &&
+          record.operation != MemoryOperation::release) {
+        return false;
+      }
+      work.kind = record.operation == MemoryOperation::allocation ? SeenKind::allocation
+                                                                  : SeenKind::release;
+      work.start = work.end = record.time;
+      work.correlation = record.correlation;
+      work.device = record.device;
+      work.context = record.context;
+      work.stream = record.stream;
+      work.bytes = record.bytes;
+      work.address = record.address;
+      work.detail = record.memory_kind;
+      return true;
+    }
     case ActivityKind::graph: {
       const auto& record = reinterpret_cast<const GraphRecord&>(base);
       take_common(record, work);
@@ -76,6 +96,22 @@ bool read_record(const ActivityRecord& base, SeenWork& work) {
   return false;
 }
 
+bool read_device(const ActivityRecord& base, SeenDevice& device) {
+  if (base.kind != ActivityKind::device) return false;
+  const auto& record = reinterpret_cast<const DeviceRecord&>(base);
+  device.device = record.id;
+  device.major_capability = record.major_capability;
+  device.minor_capability = record.minor_capability;
+  device.processors = record.processors;
+  device.threads_of_warp = record.threads_of_warp;
+  device.warps = record.warps;
+  device.blocks = record.blocks;
+  device.registers = record.registers;
+  device.shared_bytes = record.shared_bytes;
+  device.name = record.name;
+  return true;
+}
+
 std::string_view copy_direction(std::uint32_t detail) {
   constexpr std::string_view directions[] = {
       "Unknown",          "Host-to-Device", "Device-to-Host",  "Host-to-Array",
@@ -83,6 +119,13 @@ std::string_view copy_direction(std::uint32_t detail) {
       "Device-to-Device", "Host-to-Host",   "Peer-to-Peer"};
   constexpr std::size_t count = sizeof directions / sizeof *directions;
   return directions[detail < count ? detail : 0];
+}
+
+std::string_view memory_kind(std::uint32_t detail) {
+  constexpr std::string_view kinds[] = {"Unknown", "Pageable", "Pinned",        "Device",
+                                        "Array",   "Managed",  "Device Static", "Managed Static"};
+  constexpr std::size_t count = sizeof kinds / sizeof *kinds;
+  return kinds[detail < count ? detail : 0];
 }
 
 }  // namespace nvspan::cupti

@@ -10,7 +10,7 @@
 
 namespace nvspan::cupti {
 
-enum class SeenKind : std::uint8_t { kernel, copy, set, graph };
+enum class SeenKind : std::uint8_t { kernel, copy, set, graph, allocation, release };
 
 // With what a kernel was launched.
 struct SeenShape {
@@ -20,22 +20,38 @@ struct SeenShape {
   std::uint32_t static_shared = 0, dynamic_shared = 0;  // bytes
 };
 
-// A piece of a GPU's work, of whatever version of CUPTI its record is.
+// A piece of a GPU's work, or a use of memory, of whatever version of CUPTI its record is.
 struct SeenWork {
   SeenKind kind = SeenKind::kernel;
   std::uint64_t start = 0, end = 0;  // of the registered clock; 0: not known
   std::uint32_t correlation = 0;
   std::uint32_t device = 0, context = 0, stream = 0;
-  std::uint64_t bytes = 0;     // of a copy or set
-  std::uint32_t detail = 0;    // of a copy: its direction; of a graph: its number
+  std::uint64_t bytes = 0;    // of a copy, a set or memory
+  std::uint64_t address = 0;  // of memory
+  std::uint32_t detail = 0;   // of a copy: its direction; of a graph: its number; the memory's kind
   const char* name = nullptr;  // of a kernel, mangled; lives as long as its record
   SeenShape shape;             // of a kernel
 };
 
-// False: the record is not of work.
+// A GPU, and the most that one of its processors has at once.
+struct SeenDevice {
+  std::uint32_t device = 0;
+  std::uint32_t major_capability = 0, minor_capability = 0;
+  std::uint32_t processors = 0;
+  std::uint32_t threads_of_warp = 0;
+  std::uint32_t warps = 0, blocks = 0, registers = 0;
+  std::uint32_t shared_bytes = 0;
+  const char* name = nullptr;  // lives as long as its record
+};
+// False: the record is of something else.
+bool read_device(const ActivityRecord& record, SeenDevice& device);
+
+// False: the record is none of these.
 bool read_record(const ActivityRecord& record, SeenWork& work);
 
 // Of SeenWork::detail, as Nsight Systems calls it: "Host-to-Device".
 std::string_view copy_direction(std::uint32_t detail);
+// Likewise: "Device".
+std::string_view memory_kind(std::uint32_t detail);
 
 }  // namespace nvspan::cupti

@@ -127,8 +127,8 @@ void early_work_is_counted() {
   add_call(writer, thread, "launch", 1, now);
   add_work(writer, WorkKind::kernel, "early", 1, now - 1);
   add_work(writer, WorkKind::kernel, "at once", 1, now);
-  writer.recorder.work().lose(record::LossReason::tool_dropped, 5);
-  writer.recorder.work().lose(record::LossReason::no_times, 0);
+  writer.recorder.work().lose(record::LossReason::tool_dropped, 5, now);
+  writer.recorder.work().lose(record::LossReason::no_times, 0, now);
   writer.recorder.close(&thread);
   std::string lost;
   EXPECT_EQUAL(ranges_of(writer.words(), &lost),

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent
-SOURCE = TESTS / "kernels" / "fake_libcupti" / "fake.cpp"
+SOURCES = TESTS / "kernels" / "fake_libcupti"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,10 @@ CUDA_LAUNCH_KERNEL, CU_LAUNCH_KERNEL = 211, 307
 CUDA_GRAPH_LAUNCH, CU_GRAPH_LAUNCH = 311, 514
 CUDA_MEMCPY_ASYNC, CU_MEMCPY_ASYNC = 41, 306
 CUDA_MEMSET_ASYNC, CU_MEMSET_ASYNC = 51, 216
+CUDA_MALLOC, CU_MEM_ALLOC = 20, 243
 HOST_TO_DEVICE, PEER_TO_PEER = 1, 10
+ALLOCATION, RELEASE = 1, 2
+PINNED, DEVICE = 2, 3
 
 PREAMBLE = """
 import os, signal, sys, threading, time
@@ -45,7 +48,8 @@ def fake_library() -> str:
     flags = ["-shared", "-fPIC", "-fvisibility=hidden", f"-I{TESTS.parent / 'src'}"]
     if os.environ.get("NVSPAN_SANITIZED"):
         flags.append("-fsanitize=address,undefined")
-    return str(compiling.build(SOURCE, *flags, name="libfake_cupti.so"))
+    flags.append(str(SOURCES / "said.cpp"))
+    return str(compiling.build(SOURCES / "fake.cpp", *flags, name="libfake_cupti.so"))
 
 
 def environment(cuda: str | None = "kernels", **extra: str | None) -> dict[str, str | None]:
@@ -118,15 +122,21 @@ class FakeGpu:
               static_shared: int = 0, dynamic_shared: int = 0) -> None:  # fmt: skip
         """Of all kernels from now on."""
         three = ctypes.c_int32 * 3
-        self.cupti.fake_shape(
-            three(*grid), three(*block), registers, static_shared, dynamic_shared
-        )
+        self.cupti.fake_shape(three(*grid), three(*block), registers, static_shared, dynamic_shared)
 
     def copy(self, size: int, took: int, direction: int = HOST_TO_DEVICE, stream: int = 7) -> None:
         correlation = self.call(CUDA_MEMCPY_ASYNC, CU_MEMCPY_ASYNC)
         start = self.now()
         times = ctypes.c_uint64(start), ctypes.c_uint64(start + took)
         self.cupti.fake_copy(direction, ctypes.c_uint64(size), *times, correlation, stream)
+
+    def memory(self, operation: int, kind: int, address: int, size: int) -> None:
+        """An allocation or a free, by the runtime."""
+        self.cupti.fake_function(2, CUDA_MALLOC, b"cudaMalloc")
+        self.cupti.fake_function(1, CU_MEM_ALLOC, b"cuMemAlloc_v2")
+        number = self.call(CUDA_MALLOC, CU_MEM_ALLOC)
+        numbers = (ctypes.c_uint64(value) for value in (address, size, self.now()))
+        self.cupti.fake_memory(operation, kind, *numbers, number)
 
     def set(self, size: int, took: int, stream: int = 7) -> None:
         correlation = self.call(CUDA_MEMSET_ASYNC, CU_MEMSET_ASYNC)

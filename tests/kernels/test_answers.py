@@ -11,6 +11,7 @@ import pytest
 from helpers.fake_cupti import PREAMBLE, environment, run_recorded
 from helpers.recorded import record_command
 from helpers.traced import needs_library, run_plain
+from nvspan.recording.time_text import duration
 
 pytestmark = needs_library
 
@@ -46,14 +47,80 @@ def test_a_step_is_busy_while_its_kernels_run():
     assert typical.idle["load"] == pytest.approx(typical.cpu["load"], rel=0.01)
 
 
+# In five of the steps torch's profiler has CUPTI, say.
+LENT = LOOP.replace(
+    "for i in range(20):",
+    """
+import ctypes
+from nvspan import launch
+library = ctypes.CDLL(launch.attached_tool())
+for i in range(20):
+    if i == 8: library.nvspan_inject_release_gpu()
+    if i == 13: library.nvspan_inject_take_gpu()""",
+)
+
+
+def test_a_gap_is_no_idle_gpu(tmp_path):
+    done = run_recorded(LENT, folder=tmp_path)
+    steps = done.recording.steps()
+    typical = steps.typical
+    ms = 1e6
+    assert (len(steps), done.recording.projection().work) == (20, 30)
+    assert typical.steps >= 15  # the machine may be busy in some
+    assert typical.busy == pytest.approx(3 * ms, rel=0.01)
+    assert typical.gpu["forward"] == pytest.approx(2 * ms, rel=0.01)
+    assert typical.idle["load"] == pytest.approx(typical.cpu["load"], rel=0.05)
+    rows = steps.rows()
+    assert [(row["busy"], sum(row["idle"].values())) for row in rows[8:13]] == [(0, 0)] * 5
+    assert all(row["busy"] for row in [*rows[:8], *rows[13:]])
+    (gap,) = done.recording.gpu_gaps
+    first, last = rows[8]["start"], rows[13]["start"]
+    assert first - 5 * ms < gap.start < first < gap.end < last
+    note = (
+        f"GPU work unknown for {duration(gap.end - gap.start)}: a profiler of the program had CUPTI"
+    )
+    (path,) = done.files
+    assert note in output("stats", path).splitlines()
+    assert note in output("stats", "--gpu", path, streams="both")
+    assert note in output("doctor", path)
+
+
+def test_where_all_is_a_gap_nothing_is_said_of_the_gpu():
+    done = run_recorded(LOOP, env={"FAKE_CUPTI_SUBSCRIBE": "39"})
+    steps = done.recording.steps()
+    assert not steps.has_work
+    (gap,) = done.recording.gpu_gaps
+    assert (gap.reason, gap.end) == ("CUPTI was not to be had", done.recording.processes[0].end)
+
+
+def test_work_that_a_killed_process_had_not_got_is_a_gap():
+    done = run_recorded(
+        LOOP.replace("gpu.deliver()", "os.kill(os.getpid(), signal.SIGKILL)").replace(
+            "for i in range(20):", "for i in range(20):\n    if i == 10: gpu.deliver()"
+        ).replace("gpu.use()", "gpu.use()\ngpu.cupti.fake_fill(1)"),
+        check=False,
+    )  # fmt: skip
+    recording = done.recording
+    gaps = recording.gpu_gaps
+    assert {gap.reason for gap in gaps} <= {"CUPTI had not handed it over"}
+    last = max(row["end"] for row in recording.ranges.rows() if row["domain"] == "CUDA")
+    steps = recording.steps()
+    known = [row["busy"] for row in steps.rows() if row["busy"]]
+    assert known == pytest.approx([3e6] * len(known), rel=0.01)
+    assert len(known) >= 10
+    if gaps:  # what is flushed once a second may be all of it
+        assert last < recording.processes[0].end == gaps[0].end
+
+
+def output(*arguments, streams="stdout"):
+    code = "import sys; from nvspan.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = run_plain(code, *arguments)
+    return done.stdout if streams == "stdout" else done.stdout + done.stderr
+
+
 def test_reports_show_kernels(tmp_path):
     command = [sys.executable, "-c", PREAMBLE + LOOP]
     (path,) = record_command(command, env=environment(), folder=tmp_path).files
-
-    def output(*arguments):
-        code = "import sys; from nvspan.cli import main; sys.exit(main(sys.argv[1:]))"
-        return run_plain(code, *arguments).stdout
-
     rows = [line.split()[-1] for line in output("stats", "--gpu", path).splitlines()]
     assert rows == ["name", "step", "forward", "optimizer"]
     of_cuda = ("CUDA:gemm", "CUDA:adam", "CUDA API:cudaLaunchKernel")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from helpers.fake_cupti import run_recorded
-from nvspan._results import LaunchShape
 from helpers.traced import needs_library
+from nvspan._results import LaunchShape
 
 pytestmark = needs_library
 
@@ -132,7 +132,7 @@ for i in range(1, 66001):
         gpu.deliver()
 """)
     shapes = done.recording.launch_shapes
-    assert [shape.grid[0] for shape in shapes] == list(range(1, 65537))
+    assert len({shape.grid[0] for shape in shapes}) == len(shapes) == 65536
     assert done.recording.ranges.nulls("launch_shape") == 66000 - 65536
     (row,) = done.recording.stats().rows
     assert (row.name, row.calls) == ("k", 66000)
@@ -226,9 +226,9 @@ gpu.deliver()
 def test_a_long_kernel_keeps_its_length():
     done = run_recorded("""
 gpu.use()
-start = gpu.now() - (1 << 41)
-gpu.kernel("short", start, start + (1 << 30), 1)
-gpu.kernel("long", start, start + (1 << 40), 1)
+start = gpu.now() - (1 << 35)
+gpu.kernel("short", start, start + (1 << 24), 1)
+gpu.kernel("long", start, start + (1 << 34), 1)
 gpu.deliver()
 """)
     length = {row["name"]: row["duration"] for row in rows(done.recording, WORK)}

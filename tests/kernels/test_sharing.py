@@ -21,15 +21,19 @@ torch = types.ModuleType("torch")
 torch.autograd = types.ModuleType("torch.autograd")
 profiler = torch.autograd.profiler = types.ModuleType("torch.autograd.profiler")
 subscriber = ctypes.c_void_p()
+keeps = False  # as kineto does from its first profile on
 answers = []
 def _prepare_profiler(config, activities):
-    if Activity.CUDA in activities:
+    if Activity.CUDA in activities and not subscriber:
         answers.append(gpu.cupti.cuptiSubscribe(ctypes.byref(subscriber), None, None))
 def _enable_profiler(config, activities):
     pass
+def give_back():
+    answers.append(gpu.cupti.cuptiUnsubscribe(subscriber))
+    subscriber.value = None
 def _disable_profiler():
-    if subscriber:
-        answers.append(gpu.cupti.cuptiUnsubscribe(subscriber))
+    if subscriber and not keeps:
+        give_back()
     return "result"
 for function in (_prepare_profiler, _enable_profiler, _disable_profiler):
     setattr(profiler, function.__name__, function)
@@ -54,6 +58,9 @@ print(answers)
 """
 
 
+INJECTED = {"CUDA_INJECTION64_PATH": "libnvspan_inject.so"}
+
+
 def names(done):
     rows = [row for row in done.recording.ranges.rows() if row["domain"] == "CUDA"]
     return [row["name"] for row in sorted(rows, key=lambda row: row["start"])]
@@ -61,7 +68,7 @@ def names(done):
 
 def run(activities):
     code = "import ctypes\n" + PROFILER + RUN.replace("{activities}", activities)
-    return run_recorded(code, env={"CUDA_INJECTION64_PATH": "libnvspan_inject.so"})
+    return run_recorded(code, env=INJECTED)
 
 
 def test_cupti_is_lent_to_a_profiler_of_cuda():
@@ -69,9 +76,105 @@ def test_cupti_is_lent_to_a_profiler_of_cuda():
     assert done.stdout == "[0, 0]\n"
     assert names(done) == ["before", "after"]
     assert done.stderr == ""
+    (gap,) = done.recording.gpu_gaps
+    assert gap.reason == "a profiler of the program had CUPTI"
+    before, after = (row for row in done.recording.ranges.rows() if row["domain"] == "CUDA")
+    assert before["start"] < gap.start < gap.end < after["start"]
+
+
+def test_a_profiler_that_keeps_cupti_is_said_and_asked_again():
+    code = """
+gpu.use()
+gpu.launch("before")
+keeps = True
+profile({Activity.CUDA})
+gpu.launch("without")
+keeps = False
+profile({Activity.CUDA})
+gpu.launch("after")
+gpu.deliver()
+print(answers)
+"""
+    done = run_recorded("import ctypes\n" + PROFILER + "import wave" + code, env=INJECTED)
+    assert done.stdout == "[0, 0]\n"
+    assert names(done) == ["before", "after"]
+    assert done.stderr == (
+        "nvspan: kernels are not recorded: another tool uses CUPTI in this process, since it has "
+        "profiled the program\n"
+    )
+    lent, refused = done.recording.gpu_gaps
+    assert (lent.reason, refused.reason) == (
+        "a profiler of the program had CUPTI", "CUPTI was not to be had",
+    )  # fmt: skip
+    assert lent.end == refused.start < refused.end < done.recording.processes[0].end
+
+
+def test_a_profiler_that_lets_go_later_is_waited_for():
+    """As kineto with TEARDOWN_CUPTI=1: it finalizes CUPTI some time after the profile."""
+    code = """
+import wave
+gpu.use()
+gpu.launch("before")
+gpu.deliver()
+keeps = True
+profile({Activity.CUDA})
+gpu.cupti.fake_begin_afresh()
+assert gpu.now() == 0  # CUPTI has no clock of ours
+end = time.monotonic() + 30
+while gpu.now() == 0 and time.monotonic() < end:
+    time.sleep(0.05)
+gpu.launch("after")
+gpu.deliver()
+"""
+    env = {**INJECTED, "TEARDOWN_CUPTI": "1"}
+    done = run_recorded("import ctypes\n" + PROFILER + code, env=env)
+    assert names(done) == ["before", "after"]
+    assert len(done.recording.losses) == 0
+    assert done.stderr == ""
+    assert [gap.reason for gap in done.recording.gpu_gaps] == [
+        "a profiler of the program had CUPTI"
+    ]
+
+
+def test_a_profile_before_cuda_is_used_has_cupti():
+    code = """
+import wave
+profiler._prepare_profiler(None, {Activity.CUDA})
+gpu.use()  # kineto is the first that uses CUDA
+profiler._enable_profiler(None, {Activity.CUDA})
+gpu.launch("profiled")
+profiler._disable_profiler()
+gpu.launch("after")
+gpu.deliver()
+print(answers)
+"""
+    done = run_recorded("import ctypes\n" + PROFILER + code, env=INJECTED)
+    assert done.stdout == "[0, 0]\n"
+    assert names(done) == ["after"]
+    assert [gap.reason for gap in done.recording.gpu_gaps] == [
+        "a profiler of the program had CUPTI"
+    ]
+
+
+def test_a_gap_of_a_killed_process_lasts_to_its_end():
+    code = """
+import wave
+gpu.use()
+gpu.launch("before")
+gpu.deliver()
+profiler._prepare_profiler(None, {Activity.CUDA})
+nvspan.mark("profiling")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = run_recorded("import ctypes\n" + PROFILER + code, env=INJECTED, check=False)
+    assert names(done) == ["before"]
+    (gap,) = done.recording.gpu_gaps
+    (mark,) = done.recording.marks.rows()
+    assert gap.start < mark["time"] <= gap.end == done.recording.processes[0].end
 
 
 def test_a_profiler_of_the_cpu_takes_nothing_away():
     done = run("{Activity.CPU}")
     assert done.stdout == "[]\n"
     assert names(done) == ["before", "profiled", "after"]
+    assert done.recording.gpu_gaps == []

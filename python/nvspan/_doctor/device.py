@@ -10,7 +10,7 @@ from nvspan._device.losses import device_losses_of
 from nvspan._doctor import Finding, process, tools
 from nvspan._runtime.info import device_losses
 from nvspan.recording import read
-from nvspan.recording.losses import DAMAGE, damage_lines, ending_lines, left_out
+from nvspan.recording.losses import DAMAGE, damage_lines, ending_lines, gap_lines, left_out
 from nvspan.recording.time_text import counted
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ def recording(path: str) -> Finding:
     unclosed = sum(row.unclosed for row in stats.rows)
     damage = damage_lines(read_file)
     gone = sum(loss.count or 0 for loss in stats.losses if loss.reason in DAMAGE)
-    missing = [line.strip() for line in damage + ending_lines(read_file)]
+    missing = [line.strip() for line in damage + ending_lines(read_file) + gap_lines(read_file)]
     for word, text in left_out(stats.lost - gone, stats.overwritten, unclosed, stats.orphans):
         missing.append(f"{word}: {text}")
     if lost:

@@ -156,6 +156,30 @@ class ProjectedRow(ExactRow, Row):
     backward_busy: int  #: time with at least one piece of it under way
 
 
+class Gpu(Result):
+    """A GPU, with the limits of its multiprocessors."""
+
+    process: int  #: a row of `Recording.processes`
+    device: int  #: its number in the process
+    name: str  #: such as "NVIDIA H100 80GB HBM3"
+    capability: tuple[int, int]  #: its compute capability
+    processors: int  #: how many multiprocessors it has
+    warp: int  #: how many threads a warp has
+    warps: int  #: the most warps that a multiprocessor runs
+    blocks: int  #: the most blocks of it
+    registers: int  #: how many registers it has
+    shared: int  #: bytes of its shared memory
+
+
+class GpuGap(Result):
+    """Time in which the work of GPUs was not recorded, or not all of it."""
+
+    process: int  #: a row of `Recording.processes`
+    start: int  #: when it began
+    end: int  #: when it ended
+    reason: str  #: why
+
+
 class LaunchShape(Result):
     """With what a kernel was launched."""
 
@@ -425,6 +449,8 @@ RESULTS = (
     Flame,
     FlameRoot,
     FoundSteps,
+    Gpu,
+    GpuGap,
     ImportCounts,
     JobRow,
     KernelRow,

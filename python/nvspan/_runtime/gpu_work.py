@@ -14,17 +14,18 @@ CUDA_VARIABLE = "NVSPAN_RECORD_CUDA"
 """The variable that says what is recorded of the GPUs of a recorded process."""
 
 _INJECTION_VARIABLE = "CUDA_INJECTION64_PATH"
-_CHOICES = ("auto", "kernels", "graphs")
+_CHOICES = ("auto", "kernels", "api", "memory", "graphs", "all")
 
 
 def check_choice(cuda: str) -> str:
     """`cuda`, if the recorder knows it.
 
     Raises:
-        ValueError: neither "off" nor one or more of "auto", "kernels" and "graphs", with commas.
+        ValueError: neither "off" nor one or more of "auto", "kernels", "api", "memory", "graphs"
+            and "all", with commas.
     """
     if cuda != "off" and not all(part in _CHOICES for part in cuda.split(",")):
-        raise ValueError(f"cuda must be auto, kernels, graphs or off, not {cuda!r}")
+        raise ValueError(f"cuda must be {', '.join(_CHOICES)} or off, not {cuda!r}")
     return cuda
 
 

@@ -24,6 +24,7 @@ from nvspan.cli.common.reading import (
     selected,
 )
 from nvspan.nsight.nsys import compat as nsys_compat
+from nvspan.recording.losses import gap_lines
 from nvspan.recording.nearest import hint
 from nvspan.report import emptiness, gpu, lines, render, text, tree
 from nvspan.report.narrow import fitted, width_of
@@ -281,6 +282,7 @@ def main(argv: Sequence[str]) -> int:
         with Progress("counting"):
             found = recording.projection()
         note(emptiness.events(recording, "this table") or gpu.notes(found))
+        note(gap_lines(recording))
         width = width_of(sys.stdout)
         return emit(gpu.render(found, options.format, options.top, options.escape_formulas, width))
     with Progress("counting"):

@@ -8,7 +8,7 @@ from nvspan import _reader
 from nvspan.recording.clock import zero
 from nvspan.recording.listing import listing
 from nvspan.recording.running import ended_in_a_range, is_running
-from nvspan.recording.time_text import counted, offset
+from nvspan.recording.time_text import counted, duration, offset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,6 +95,18 @@ def _thread_name(thread: RecordedThread, processes: Sequence[RecordedProcess]) -
     process = processes[thread.process]
     rank = "" if process.rank is None else f"rank {process.rank} "
     return f"{name} of {rank}({process.pid})" if rank else f"{name} of {process.pid}"
+
+
+def gap_lines(recording: OpenedFiles) -> list[str]:
+    """For how long the work of GPUs is unknown, a line for each reason."""
+    stretches: dict[str, list[int]] = {}
+    for gap in recording.gpu_gaps:
+        stretches.setdefault(gap.reason, []).append(gap.end - gap.start)
+    return [
+        f"GPU work unknown for {duration(sum(times))}"
+        f"{f' in {len(times):,} stretches' if len(times) > 1 else ''}: {reason}"
+        for reason, times in stretches.items()
+    ]
 
 
 def ending_lines(recording: OpenedFiles) -> list[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from nvspan import _reader
-    from nvspan._results import LaunchShape, RecordedProcess
+    from nvspan._results import Gpu, GpuGap, LaunchShape, RecordedProcess
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
 # The domains of the GPU's work as tools saw it: nsys, and torch's own profiler.
@@ -71,6 +71,19 @@ class OpenedFiles:
         ((16, 4, 1), (256, 1, 1), 40)
         """
         return self._reader.launch_shapes()
+
+    @property
+    def gpus(self) -> list[Gpu]:
+        """The GPUs of the processes whose kernels were recorded."""
+        return self._reader.gpus()
+
+    @property
+    def gpu_gaps(self) -> list[GpuGap]:
+        """When the work of GPUs was not recorded, or not all of it, though it was asked for.
+
+        A process's work in such a time is unknown: the GPU need not have been idle.
+        """
+        return self._reader.gpu_gaps()
 
     def has_gpu(self) -> bool:
         """Whether a GPU was used: by a context of CUDA, a device range, a kernel, copy or set.

@@ -14,7 +14,7 @@ from nvspan._device.losses import device_losses_of
 from nvspan._results import CallNode, RecordedProcess, RecordedThread, StatsRow
 from nvspan.recording import Recording
 from nvspan.recording.label import PROFILE_DOMAIN
-from nvspan.recording.losses import DAMAGE, ending_lines, left_out, window_lines
+from nvspan.recording.losses import DAMAGE, ending_lines, gap_lines, left_out, window_lines
 from nvspan.recording.payload import is_scalar, scalar
 from nvspan.recording.stats import Stats
 from nvspan.recording.time_text import duration
@@ -191,7 +191,7 @@ class Summary:
         notes += [f"{word}: {text}" for word, text in lacking if word in LOSSES]
         windows = window_lines(recording, stats.losses) if stats.losses else []
         notes += [printable(line) for line in windows]
-        notes += [] if live else ending_lines(recording)
+        notes += [] if live else [*gap_lines(recording), *ending_lines(recording)]
         notes += [f"{word}: {text}" for word, text in lacking if word not in LOSSES]
         if stats.others:
             notes.append(

@@ -388,6 +388,41 @@ py::list Reader::launch_shapes() const {
   return shapes;
 }
 
+py::list Reader::gpu_gaps() const {
+  py::list gaps;
+  for (const reader::ReadGap& gap : recording_->gaps()) {
+    NewResult entry("GpuGap");
+    entry["process"] = gap.process;
+    entry["start"] = gap.from;
+    entry["end"] = gap.to;
+    entry["reason"] = gap.reason;
+    gaps.append(entry.done());
+  }
+  return gaps;
+}
+
+py::list Reader::gpus() const {
+  py::list gpus;
+  for (std::uint32_t i = 0; i < recording_->processes().size(); ++i) {
+    for (const auto& [device, gpu] : recording_->processes()[i].gpus) {
+      NewResult entry("Gpu");
+      entry["process"] = i;
+      entry["device"] = device;
+      entry["name"] = text_of(recording_->text(gpu.name));
+      entry["capability"] =
+          py::make_tuple(gpu.limits.major_capability, gpu.limits.minor_capability);
+      entry["processors"] = gpu.limits.processors;
+      entry["warp"] = gpu.limits.threads_of_warp;
+      entry["warps"] = gpu.limits.warps;
+      entry["blocks"] = gpu.limits.blocks;
+      entry["registers"] = gpu.limits.registers;
+      entry["shared"] = gpu.limits.shared_bytes;
+      gpus.append(entry.done());
+    }
+  }
+  return gpus;
+}
+
 bool Reader::has_device_ranges() const {
   const auto& sites = recording_->sites();
   return std::any_of(sites.begin(), sites.end(),

@@ -68,6 +68,8 @@ class Reader {
   pybind11::object arrow_stream(const std::string& table);
 
   pybind11::list launch_shapes() const;
+  pybind11::list gpu_gaps() const;
+  pybind11::list gpus() const;
 
   pybind11::object stats(const pybind11::str& asked);
   // The ranges with work of the GPU, columns and sums; `unclosed_end` is an int or None,

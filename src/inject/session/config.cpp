@@ -115,18 +115,21 @@ bool parse_megabytes(std::string_view text, std::uint64_t& bytes) {
 }
 
 const char* parse_cuda(std::string_view text, CudaChoice& choice) {
-  choice = CudaChoice::off;
+  choice = CudaChoice{};
   if (text == "off") return nullptr;
   while (!text.empty()) {
     const std::string_view part = cut(text, ',');
-    if (part == "graphs") {
-      choice = CudaChoice::graphs;
-    } else if (part == "auto" || part == "kernels") {
-      choice = std::max(choice, CudaChoice::kernels);
-    } else {
-      choice = CudaChoice::off;
-      return "cuda must be auto, kernels, graphs or off";
+    const bool all = part == "all";
+    const bool known = all || part == "auto" || part == "kernels" || part == "api" ||
+                       part == "memory" || part == "graphs";
+    if (!known) {
+      choice = CudaChoice{};
+      return "cuda must be auto, kernels, api, memory, graphs, all or off";
     }
+    choice.kernels = true;
+    choice.graphs |= all || part == "graphs";
+    choice.api |= all || part == "api";
+    choice.memory |= all || part == "memory";
   }
   return nullptr;
 }

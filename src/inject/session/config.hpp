@@ -18,9 +18,13 @@ inline std::string_view environment(const char* name) noexcept {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-// What is recorded of GPUs: nothing; kernels, copies and sets, a graph as one; each kernel of a
-// graph.
-enum class CudaChoice : std::uint8_t { off, kernels, graphs };
+// What is recorded of GPUs.
+struct CudaChoice {
+  bool kernels = false;  // and copies, sets, and graphs as one piece of work each
+  bool graphs = false;   // each kernel of a graph
+  bool api = false;      // all calls of the runtime and the driver
+  bool memory = false;   // allocations and frees
+};
 
 enum class Format : std::uint8_t { text, jsonl, record };
 
@@ -41,14 +45,14 @@ struct Config {
   std::uint64_t run = 0;
   std::uint64_t annotate_cost = 0;  // ns of one annotation, recorded; 0: not measured
   bool has_cuda = false;            // `cuda` is said
-  CudaChoice cuda = CudaChoice::off;
+  CudaChoice cuda;
 };
 
 // False: `text` is no number of megabytes above 0, such as "16" or "0.5".
 bool parse_megabytes(std::string_view text, std::uint64_t& bytes);
 
-// What "off", "auto", "kernels" and "graphs" stand for, the latter also together. Null, or what is
-// wrong with `text`.
+// What "off", "auto", "kernels", "api", "memory", "graphs" and "all" stand for, all but the first
+// also together. Null, or what is wrong with `text`.
 const char* parse_cuda(std::string_view text, CudaChoice& choice);
 
 // Fills `config` and returns null, or returns what is wrong with `text`. Unknown keys are ignored,

@@ -6,7 +6,6 @@
 #include "core/os/error_line.hpp"
 #include "core/os/library.hpp"
 #include "cupti/activity.hpp"
-#include "cupti/launch_calls.hpp"
 #include "cupti/other_tool.hpp"
 #include "inject/session/session.hpp"
 #include "inject/session/work_sites.hpp"
@@ -17,45 +16,63 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace nvspan::inject {
 namespace {
 
-using cupti::LaunchTimes;
+using cupti::SeenCall;
 using cupti::SeenWork;
 
 // --- calls ---------------------------------------------------------------------------------------
 
-constexpr std::size_t most_functions = 128;
 // Of each function: the low half of the writers' epoch, and the site in that file.
-std::array<std::atomic<std::uint64_t>, most_functions> call_sites;
+std::array<std::atomic<std::uint64_t>, SeenCall::places> call_sites;
 
 constexpr std::uint64_t remembered(std::uint64_t epoch, std::uint32_t site) {
   return epoch << 32 | site;
 }
 
-bool put_call(record::ThreadWriter& writer, std::size_t function, const LaunchTimes& times) {
-  const std::uint64_t known = call_sites[function].load(std::memory_order_acquire);
+bool put_call(record::ThreadWriter& writer, const SeenCall& call) {
+  if (call.place == SeenCall::no_place) return false;
+  const std::uint64_t known = call_sites[call.place].load(std::memory_order_acquire);
   const auto site = static_cast<std::uint32_t>(known);
   if (known != remembered(writer.epoch, site)) return false;
   if (!writer.is(record::RecordMode::full) && !writer.is(record::RecordMode::ring)) return false;
-  const std::uint64_t launch = record::launch_word({times.correlation, times.end - times.begin});
-  return writer.put(record::EntryKind::call, site, times.end, 0, &launch, record::call_words);
+  const std::uint64_t launch = record::launch_word({call.correlation, call.end - call.begin});
+  return writer.put(record::EntryKind::call, site, call.end, 0, &launch, record::call_words);
 }
 
-void record_call(std::size_t function, const LaunchTimes& times) noexcept {
+// "cuMemAlloc_v2" and "cudaMalloc_ptsz_v7000" without what tells versions of one function apart.
+std::string_view plain_name(std::string_view name) {
+  const auto is_digit = [](char byte) { return byte >= '0' && byte <= '9'; };
+  const auto ends_in = [&](std::string_view end) {
+    return name.size() > end.size() && name.substr(name.size() - end.size()) == end;
+  };
+  std::size_t digits = 0;
+  while (digits < name.size() && is_digit(name[name.size() - 1 - digits])) ++digits;
+  if (digits != 0 && ends_in("_v" + std::string(name.substr(name.size() - digits)))) {
+    name.remove_suffix(digits + 2);
+  }
+  for (const std::string_view stream : {"_ptsz", "_ptds"}) {
+    if (ends_in(stream)) name.remove_suffix(stream.size());
+  }
+  return name;
+}
+
+void record_call(const SeenCall& call) noexcept {
   Session& current = session();
   current.meet_thread();
   const QuietSection quiet;
   current.lock();
   try {
     if (current.active()) {
-      const char* const name = cupti::launch_functions().first[function].name;
-      const record::LaunchCall call{times.begin, times.end, times.correlation};
+      const std::string name(plain_name(call.name == nullptr ? "" : call.name));
+      const record::LaunchCall times{call.begin, call.end, call.correlation};
       const Capture::CallSite site =
-          current.capture().launched(current.current_thread(), name, call);
-      if (site.epoch != 0) {
-        call_sites[function].store(remembered(site.epoch, site.site), std::memory_order_release);
+          current.capture().launched(current.current_thread(), name.c_str(), times);
+      if (site.epoch != 0 && call.place != SeenCall::no_place) {
+        call_sites[call.place].store(remembered(site.epoch, site.site), std::memory_order_release);
       }
     }
   } catch (...) {
@@ -65,17 +82,16 @@ void record_call(std::size_t function, const LaunchTimes& times) noexcept {
   current.unlock();
 }
 
-void launched(std::size_t function, const LaunchTimes& times) {
-  if (thread_slot().busy || function >= most_functions || !session().active()) return;
+void called(const SeenCall& call) {
+  if (thread_slot().busy || !session().active()) return;
   record::ThreadWriter* const writer = thread_slot().writer;
   if (writer != nullptr && writer->busy.load(std::memory_order_relaxed) == 0) {
     writer->enter();
-    const bool done =
-        writer->is_live() && !writer->is_asked() && put_call(*writer, function, times);
+    const bool done = writer->is_live() && !writer->is_asked() && put_call(*writer, call);
     writer->leave();
     if (done) return;
   }
-  record_call(function, times);
+  record_call(call);
 }
 
 // --- work ----------------------------------------------------------------------------------------
@@ -89,6 +105,8 @@ constexpr record::WorkKind kind_of(cupti::SeenKind kind) {
     case cupti::SeenKind::set:
       return record::WorkKind::set;
     case cupti::SeenKind::graph:
+    case cupti::SeenKind::allocation:
+    case cupti::SeenKind::release:
       break;
   }
   return record::WorkKind::graph;
@@ -103,9 +121,15 @@ record::LaunchShape shape_of(const cupti::SeenShape& seen) {
                              dynamic_shared};
 }
 
+struct MetGpu {
+  record::GpuLimitsDefinition limits;
+  std::string name;
+  std::uint64_t file;  // that it is in; 0: none
+};
 struct Sites {
   std::mutex mutex;  // before the session's lock
   WorkSites known;
+  std::vector<MetGpu> gpus;
 };
 Sites& sites() {
   static Sites* const instance = new Sites;  // immortal
@@ -121,6 +145,10 @@ WorkSites::Site& site_of(WorkSites& sites, const SeenWork& work) {
       return sites.find("[CUDA memcpy " + std::string(cupti::copy_direction(work.detail)) + "]");
     case cupti::SeenKind::set:
       return sites.find("[CUDA memset]");
+    case cupti::SeenKind::allocation:
+      return sites.find("[CUDA allocation " + std::string(cupti::memory_kind(work.detail)) + "]");
+    case cupti::SeenKind::release:
+      return sites.find("[CUDA free " + std::string(cupti::memory_kind(work.detail)) + "]");
     case cupti::SeenKind::graph:
       break;
   }
@@ -138,6 +166,11 @@ bool has_times(const SeenWork& seen, std::uint64_t now) {
 
 void write_work(record::WorkLane& lane, std::uint64_t file, const SeenWork& seen,
                 WorkSites::Site& of) {
+  if (seen.kind == cupti::SeenKind::allocation || seen.kind == cupti::SeenKind::release) {
+    const record::MemoryUse use{seen.address, seen.bytes,  seen.device,
+                                seen.context, seen.stream, seen.correlation};
+    return lane.memory(*of.text, use, seen.start);
+  }
   const record::WorkKind kind = kind_of(seen.kind);
   if (of.file != file) {
     of.site = of.shape == nullptr ? lane.work_site(kind, *of.text)
@@ -154,6 +187,13 @@ void write_work(record::WorkLane& lane, std::uint64_t file, const SeenWork& seen
   lane.work(of.site, work);
 }
 
+void write_gpus(record::WorkLane& lane, std::uint64_t file, std::vector<MetGpu>& gpus) {
+  for (MetGpu& gpu : gpus) {
+    if (gpu.file != file) lane.gpu(gpu.limits, gpu.name);
+    gpu.file = file;
+  }
+}
+
 void write_all(const SeenWork* work, WorkSites::Site* const* of, std::size_t count) noexcept {
   Session& current = session();
   const QuietSection quiet;
@@ -163,6 +203,7 @@ void write_all(const SeenWork* work, WorkSites::Site* const* of, std::size_t cou
       const std::uint64_t file = current.recorder().file_number();
       const std::uint64_t time = record::ticks_now();
       std::uint64_t without_times = 0;
+      write_gpus(*lane, file, sites().gpus);
       for (std::size_t i = 0; i < count; ++i) {
         if (has_times(work[i], time)) {
           write_work(*lane, file, work[i], *of[i]);
@@ -170,7 +211,7 @@ void write_all(const SeenWork* work, WorkSites::Site* const* of, std::size_t cou
           ++without_times;
         }
       }
-      lane->lose(record::LossReason::no_times, without_times);
+      lane->lose(record::LossReason::no_times, without_times, time);
     }
   } catch (...) {
     current.count_lost();
@@ -195,18 +236,50 @@ void took(const SeenWork* work, std::size_t count) {
   }
 }
 
-void missed(std::size_t count) {
+// GPUs come before their work, and again where CUPTI begins again.
+void met(const cupti::SeenDevice& device) {
+  Sites& all = sites();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  for (const MetGpu& gpu : all.gpus) {
+    if (gpu.limits.device == device.device) return;
+  }
+  record::GpuLimitsDefinition limits = {};
+  limits.device = device.device;
+  limits.major_capability = device.major_capability;
+  limits.minor_capability = device.minor_capability;
+  limits.processors = device.processors;
+  limits.threads_of_warp = device.threads_of_warp;
+  limits.warps = device.warps;
+  limits.blocks = device.blocks;
+  limits.registers = device.registers;
+  limits.shared_bytes = device.shared_bytes;
+  all.gpus.push_back(MetGpu{limits, device.name == nullptr ? "" : device.name, 0});
+}
+
+template <typename Use>
+void with_lane(Use&& use) noexcept {
   if (thread_slot().busy) return;
   Session& current = session();
   const QuietSection quiet;
   current.lock();
   try {
     record::WorkLane* const lane = current.work();
-    if (lane != nullptr) lane->lose(record::LossReason::tool_dropped, count);
+    if (lane != nullptr) use(*lane);
   } catch (...) {
     current.count_lost();
   }
   current.unlock();
+}
+
+void missed(std::size_t count, std::uint64_t since) {
+  with_lane(
+      [&](record::WorkLane& lane) { lane.lose(record::LossReason::tool_dropped, count, since); });
+}
+void begin_gap(record::GapReason reason) noexcept {
+  with_lane([&](record::WorkLane& lane) { lane.begin_gap(reason); });
+}
+void end_gap() noexcept {
+  with_lane([](record::WorkLane& lane) { lane.end_gap(record::ticks_now()); });
 }
 
 std::uint64_t now() { return record::ticks_now(); }
@@ -218,7 +291,9 @@ std::mutex& starting() {
   return *mutex;
 }
 bool has_said_why = false;
-std::atomic<bool> is_released{false};
+std::atomic<bool> is_used{false};       // CUDA
+std::atomic<bool> is_released{false};   // another tool of the process needs CUPTI now
+std::atomic<bool> was_released{false};  // it has at some time
 
 // Another injection of CUDA's is a tool that uses CUPTI.
 const char* other_injection() {
@@ -234,40 +309,59 @@ void say_why_not(const char* why, const char* detail) {
   has_said_why = true;
 }
 
-void begin(CudaChoice choice) {
-  if (const char* tool = cupti::other_gpu_tool()) {
-    return say_why_not(tool, " has this process");
-  }
+// False: it cannot, and has said why.
+bool begin(CudaChoice choice) {
+  const auto refuse = [](const char* why, const char* detail) {
+    say_why_not(why, detail);
+    return false;
+  };
+  if (const char* tool = cupti::other_gpu_tool()) return refuse(tool, " has this process");
   if (const char* library = other_injection()) {
-    return say_why_not("CUDA loads another tool, CUDA_INJECTION64_PATH=", library);
+    return refuse("CUDA loads another tool, CUDA_INJECTION64_PATH=", library);
   }
   cupti::ActivityChoice wanted;
-  wanted.graph_nodes = choice == CudaChoice::graphs;
-  const cupti::ActivityTaker taker{now, launched, took, missed};
-  if (const char* why = cupti::begin_activity(taker, wanted)) return say_why_not(why, "");
-  static const int at_exit = std::atexit([] { flush_gpu_activity(true); });
+  wanted.graph_nodes = choice.graphs;
+  wanted.all_calls = choice.api;
+  wanted.memory = choice.memory;
+  if (choice.memory) session().add_memory_schema();
+  const cupti::ActivityTaker taker{now, called, took, met, missed};
+  if (const char* why = cupti::begin_activity(taker, wanted)) {
+    return refuse(why, was_released ? ", since it has profiled the program" : "");
+  }
+  static const int at_exit = std::atexit([] {
+    if (!thread_slot().busy) cupti::flush_last_activity();
+  });
   static_cast<void>(at_exit);
+  return true;
+}
+
+bool try_to_begin(CudaChoice choice) noexcept {
+  // CUPTI's threads begin with signals blocked; what it sends to NVTX is not the program's.
+  const QuietSection quiet;
+  try {
+    return begin(choice);
+  } catch (...) {
+    say_why_not("no memory", "");
+    return false;
+  }
 }
 
 }  // namespace
 
 void start_gpu_activity() noexcept {
+  is_used.store(true);
   if (thread_slot().busy) return;
   const CudaChoice choice = session().cuda_choice();
-  if (choice == CudaChoice::off || !session().active()) return;
+  if (!choice.kernels || !session().active()) return;
   const std::unique_lock<std::mutex> lock(starting(), std::try_to_lock);
-  if (!lock || is_released || cupti::is_taking_activity()) return;
-  // CUPTI's threads begin with signals blocked; what it sends to NVTX is not the program's.
-  const QuietSection quiet;
-  try {
-    begin(choice);
-  } catch (...) {
-    say_why_not("no memory", "");
-  }
+  if (!lock || cupti::is_taking_activity()) return;
+  if (is_released) return begin_gap(record::GapReason::lent);
+  if (try_to_begin(choice)) return end_gap();
+  begin_gap(record::GapReason::refused);
 }
 
 void start_gpu_activity_if_used() noexcept {
-  if (session().cuda_choice() == CudaChoice::off) return;
+  if (!session().cuda_choice().kernels) return;
   if (core::Library::resident("libcuda.so.1")) start_gpu_activity();
 }
 
@@ -278,17 +372,20 @@ void stop_gpu_activity() noexcept {
 }
 
 void release_gpu_activity() noexcept {
-  if (!cupti::is_taking_activity()) return;
   is_released.store(true);
+  was_released.store(true);
+  if (!cupti::is_taking_activity()) return;
   stop_gpu_activity();
+  begin_gap(record::GapReason::lent);
 }
 
 void retake_gpu_activity() noexcept {
-  if (is_released.exchange(false)) start_gpu_activity();
+  is_released.store(false);
+  if (is_used) start_gpu_activity();
 }
 
-void flush_gpu_activity(bool at_end) noexcept {
-  if (cupti::is_taking_activity() && !thread_slot().busy) cupti::flush_activity(at_end);
+void flush_gpu_activity() noexcept {
+  if (!thread_slot().busy) cupti::flush_activity();
 }
 
 }  // namespace nvspan::inject

@@ -16,11 +16,11 @@ void start_gpu_activity() noexcept;
 void start_gpu_activity_if_used() noexcept;
 // The recording is about to end: takes what there is.
 void stop_gpu_activity() noexcept;
-// Another tool of the process needs CUPTI; and no longer does. What is launched meanwhile is not
-// recorded.
+// Another tool of the process needs CUPTI; and no longer does. What is launched meanwhile is a gap
+// in the recording, which goes on where that tool keeps CUPTI: it may be asked again later.
 void release_gpu_activity() noexcept;
 void retake_gpu_activity() noexcept;
-// Takes what is complete; at the process's end also what is not, which has no times.
-void flush_gpu_activity(bool at_end) noexcept;
+// Takes what is complete.
+void flush_gpu_activity() noexcept;
 
 }  // namespace nvspan::inject

@@ -17,10 +17,10 @@ namespace nvspan::inject {
 namespace {
 
 CudaChoice wanted_of_cuda(const Config& config) {
-  if (!record::keeps_events(config.mode)) return CudaChoice::off;
+  if (!record::keeps_events(config.mode)) return CudaChoice{};
   if (config.has_cuda) return config.cuda;
   const std::string_view text = environment("NVSPAN_RECORD_CUDA");
-  CudaChoice choice = CudaChoice::off;
+  CudaChoice choice;
   const char* const problem = parse_cuda(text, choice);
   if (problem != nullptr) {
     core::write_error_line("NVSPAN_RECORD_CUDA=%.*s is ignored: %s", static_cast<int>(text.size()),
@@ -238,7 +238,7 @@ void RecordCapture::forked() noexcept {
 }
 
 void RecordCapture::close() noexcept {
-  cuda_ = CudaChoice::off;
+  cuda_ = CudaChoice{};
   recorder_.close(thread_slot().writer);
 }
 

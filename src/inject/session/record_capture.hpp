@@ -64,7 +64,7 @@ class RecordCapture final : public Capture {
 
   const Registry& registry_;
   record::Recorder recorder_;
-  std::atomic<CudaChoice> cuda_{CudaChoice::off};
+  std::atomic<CudaChoice> cuda_{CudaChoice{}};
   std::size_t named_ = 0;  // strings whose handles have names in the file
 };
 

@@ -160,6 +160,16 @@ void Session::close_in_process() noexcept {
   unlock();
 }
 
+void Session::add_memory_schema() {
+  lock();
+  try {
+    record::add_memory_schema(schemas_);
+  } catch (...) {
+    count_lost();
+  }
+  unlock();
+}
+
 void Session::close() noexcept {
   active_.store(false, std::memory_order_release);
   in_process_ = false;
@@ -247,7 +257,7 @@ void Session::retire_thread(ThreadState* state) noexcept {
 
 void Session::before_process_exit() noexcept {
   abandon_sampler();
-  flush_gpu_activity(false);
+  flush_gpu_activity();
   if (!active() || thread_slot().busy) return;
   const QuietSection quiet;
   lock();

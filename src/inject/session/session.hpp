@@ -96,6 +96,7 @@ class Session : public core::Immovable {
   record::Recorder& recorder() noexcept { return record_.recorder(); }
   TimeDomains& time_domains() noexcept { return time_domains_; }
   trace::SchemaTable& schemas() noexcept { return schemas_; }
+  void add_memory_schema();
   trace::PayloadDecoder& decoder() noexcept { return decoder_; }
   const trace::PayloadNames& names() const noexcept { return names_; }
   // Where samples go; null: nowhere.

@@ -85,7 +85,8 @@ using Definitions =
                     record::DeviceNameDefinition, record::SchemaDefinition, record::EnumDefinition,
                     record::ScopeDefinition, record::CitedString, record::CounterMeaningDefinition,
                     record::CodeDefinition, record::FrameDefinition, record::StackDefinition,
-                    record::SampledThreadDefinition, record::LaunchShapeDefinition>;
+                    record::SampledThreadDefinition, record::LaunchShapeDefinition,
+                    record::WorkGapDefinition, record::GpuLimitsDefinition>;
 
 // Calls use() with each of the structs that follow one another in the rest of a definition.
 template <typename T, typename Use>

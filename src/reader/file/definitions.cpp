@@ -14,6 +14,8 @@
 namespace nvspan::reader {
 namespace {
 
+constexpr std::size_t most_gpus = 256;  // of a process
+
 // The place of number `id`; those before it that were not there are `none`.
 template <typename T>
 T& place(std::vector<T>& list, std::uint32_t id, const T& none) {
@@ -42,6 +44,14 @@ struct Recording::Definition {
   }
   void operator()(const record::LaunchShapeDefinition& read, std::string_view) const {
     loading.shapes[read.site] = read.shape;
+  }
+  void operator()(const record::WorkGapDefinition& read, std::string_view) const {
+    loading.process.gaps[{read.from, read.reason}] = read.to;
+  }
+  void operator()(const record::GpuLimitsDefinition& read, std::string_view) const {
+    if (loading.process.gpus.size() < most_gpus || loading.process.gpus.count(read.device) != 0) {
+      loading.process.gpus[read.device] = ReadGpu{read, loading.text(read.name)};
+    }
   }
   void operator()(const record::CategoryDefinition& read, std::string_view) const {
     loading.categories[{read.domain, read.category}] = loading.text(read.name);

@@ -42,12 +42,77 @@ const Launches::Call* Launches::find(std::uint32_t correlation) const {
   return found != calls_.end() && found->correlation == correlation ? &found->call : nullptr;
 }
 
+namespace {
+
+constexpr std::uint32_t not_handed_over = 0;  // in place of a GapReason
+
+std::string_view gap_text(std::uint32_t reason) {
+  switch (static_cast<record::GapReason>(reason)) {
+    case record::GapReason::lent:
+      return "a profiler of the program had CUPTI";
+    case record::GapReason::refused:
+      return "CUPTI was not to be had";
+    case record::GapReason::dropped:
+      return "CUPTI dropped some";
+  }
+  if (reason == not_handed_over) return "CUPTI had not handed it over";
+  return "unknown reason";
+}
+
+}  // namespace
+
+std::vector<ReadGap> Recording::gaps() const {
+  std::vector<ReadGap> gaps;
+  for (std::uint32_t i = 0; i < processes_.size(); ++i) {
+    const ReadProcess& process = processes_[i];
+    for (const auto& [begin, end] : process.gaps) {
+      const std::int64_t from = process.time(begin.first);
+      const std::int64_t to = end == 0 ? process.end : std::min(process.time(end), process.end);
+      if (from <= to) gaps.push_back(ReadGap{i, from, to, gap_text(begin.second)});
+    }
+  }
+  return gaps;
+}
+
+// CUPTI hands over a thread's work in its order, some time after it was done. A process that was
+// killed, or still runs, has calls at the end whose work is not known.
+void Recording::find_undelivered(ReadProcess& process, std::size_t first_thread) const {
+  std::vector<std::uint32_t> worked;
+  for (std::size_t i = first_thread; i < threads_.size(); ++i) {
+    each_entry_of(*this, process, threads_[i], [&](const Entry& entry, std::uint64_t) {
+      if (entry.kind != record::EntryKind::work) return;
+      worked.push_back(record::read_launch_word(*entry.value).correlation);
+    });
+  }
+  std::sort(worked.begin(), worked.end());
+  std::vector<bool> launches(sites_.size());  // of a site: a call of it did
+  std::uint64_t since = 0;
+  for (std::size_t i = first_thread; i < threads_.size(); ++i) {
+    std::uint64_t of_thread = 0;
+    each_entry_of(*this, process, threads_[i], [&](const Entry& entry, std::uint64_t ticks) {
+      if (entry.kind != record::EntryKind::call) return;
+      const record::LaunchWord call = record::read_launch_word(*entry.value);
+      if (std::binary_search(worked.begin(), worked.end(), call.correlation)) {
+        launches[entry.site] = true;
+        of_thread = 0;
+      } else if (of_thread == 0 && (launches[entry.site] || worked.empty())) {
+        of_thread = ticks - call.duration;
+      }
+    });
+    if (of_thread != 0) since = since == 0 ? of_thread : std::min(since, of_thread);
+  }
+  if (since != 0) process.gaps[{since, not_handed_over}] = 0;
+}
+
 // Of a process that has work of a GPU.
 void Recording::find_launches(std::uint32_t index, std::size_t first_thread) {
   ReadProcess& process = processes_[index];
-  const std::int64_t domain = domain_called(record::work_domain);
   const auto& domains = process.domains;
-  if (domain < 0 || std::find(domains.begin(), domains.end(), domain) == domains.end()) return;
+  const auto has = [&](std::string_view name) {
+    const std::int64_t domain = domain_called(name);
+    return domain >= 0 && std::find(domains.begin(), domains.end(), domain) != domains.end();
+  };
+  if (!has(record::work_domain) && !has(record::call_domain)) return;
   const auto launches = std::make_shared<Launches>();
   for (std::size_t i = first_thread; i < threads_.size(); ++i) {
     const ReadThread& thread = threads_[i];
@@ -59,6 +124,7 @@ void Recording::find_launches(std::uint32_t index, std::size_t first_thread) {
   }
   launches->sort();
   process.launches = launches;
+  if (!process.closed) find_undelivered(process, first_thread);
   for (std::size_t i = first_thread; i < threads_.size(); ++i) {
     std::uint64_t early = 0, from = 0, to = 0;
     each_entry_of(*this, process, threads_[i], [&](const Entry& entry, std::uint64_t ticks) {

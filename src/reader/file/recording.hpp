@@ -117,6 +117,11 @@ struct ReadGroup {
   std::vector<Part> parts;
 };
 
+struct ReadGpu {
+  record::GpuLimitsDefinition limits = {};
+  std::int32_t name = no_name;
+};
+
 struct ReadProcess {
   std::string path;
   record::FileHeader header;
@@ -133,6 +138,9 @@ struct ReadProcess {
   std::shared_ptr<ReadSchemas> schemas;
   SampleTables samples;
   std::shared_ptr<const Launches> launches;  // null: no GPU's work was recorded
+  std::map<std::uint32_t, ReadGpu> gpus;     // by device
+  // WorkGapDefinition, as they are in the file: beginning and reason, end.
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> gaps;
   std::map<std::pair<std::uint32_t, std::uint64_t>, DeviceLayout> device_layouts;  // domain, schema
   std::map<std::uint64_t, std::vector<GivenName>> device_names, stream_names;      // by handle
   // ns of CLOCK_MONOTONIC = first.monotonic + (ticks - first.ticks) * ratio / 2^32
@@ -148,6 +156,12 @@ struct ReadProcess {
   std::int64_t duration(std::uint64_t ticks) const noexcept {  // in ns
     return time(header.first.ticks + ticks) - time(header.first.ticks);
   }
+};
+
+struct ReadGap {
+  std::uint32_t process = 0;
+  std::int64_t from = 0, to = 0;  // ns
+  std::string_view reason;
 };
 
 struct ReadThread {
@@ -202,6 +216,8 @@ class Recording : public core::Immovable {
   const std::vector<ReadProcess>& processes() const noexcept { return processes_; }
   const std::vector<ReadThread>& threads() const noexcept { return threads_; }
   const std::vector<ReadLoss>& losses() const noexcept { return losses_; }
+  // In which a GPU's work was not recorded, or not all of it; by process and beginning.
+  std::vector<ReadGap> gaps() const;
   const std::vector<ReadEvent>& events() const noexcept { return events_; }
   const std::vector<ReadStats>& stats_chunks() const noexcept { return stats_; }
   std::vector<std::string> problems() const;
@@ -236,6 +252,7 @@ class Recording : public core::Immovable {
   void resolve_thread_names(Loading& loading);
   void resolve_losses(const Loading& loading);
   void find_launches(std::uint32_t process, std::size_t first_thread);
+  void find_undelivered(ReadProcess& process, std::size_t first_thread) const;
   void add_cut_loss(std::uint32_t process);
   void find_end(ReadProcess& process, std::size_t first_thread) const;
 

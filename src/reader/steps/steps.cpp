@@ -229,6 +229,29 @@ void Steps::fit_work() {
   behind.resize(count, not_known);
 }
 
+void Steps::leave_gaps_out(const std::vector<ReadGap>& gaps) {
+  if (gaps.empty() || !has_work || of_device_ranges) return;
+  in_gap.resize(size());
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const std::int64_t end = start[i] + duration[i];
+    in_gap[i] = std::any_of(gaps.begin(), gaps.end(), [&](const ReadGap& gap) {
+      return gap.process == static_cast<std::uint64_t>(process[i]) && gap.from < end &&
+             start[i] < gap.to;
+    });
+    if (!in_gap[i]) {
+      ++left;
+      continue;
+    }
+    std::fill_n(&gpu[i * phases], phases, 0);
+    std::fill_n(&idle[i * (phases + 1)], phases + 1, 0);
+    busy[i] = ops[i] = 0;
+    ahead[i] = -1;
+    behind[i] = not_known;
+  }
+  if (left == 0) has_work = false;
+}
+
 Steps find_steps(const Recording& recording, const StepOptions& options) {
   for (const bool sorts : {false, true}) {
     if (!sorts && options.chosen->kind == LoopSteps::Kind::cycle) continue;
@@ -236,7 +259,9 @@ Steps find_steps(const Recording& recording, const StepOptions& options) {
     StepScan scan(recording, options, sorts, steps);
     scan.run_whole();
     steps.fit_work();
-    if (sorts || !scan.has_start_end) return steps;
+    if (!sorts && scan.has_start_end) continue;
+    steps.leave_gaps_out(recording.gaps());
+    return steps;
   }
   return {};
 }

@@ -68,7 +68,11 @@ struct Steps {
   std::size_t size() const noexcept { return start.size(); }
   // Gives the columns about work a value for each step.
   void fit_work();
+  // Of steps in which a GPU's work was not recorded, or not all of it, nothing is known of it.
+  void leave_gaps_out(const std::vector<ReadGap>& gaps);
+  bool is_gap(std::size_t step) const { return !in_gap.empty() && in_gap[step]; }
 
+  std::vector<bool> in_gap;        // empty: no step is
   bool has_work = false;           // of a GPU
   bool of_device_ranges = false;   // which stand for it, as no kernel was seen
   std::uint64_t outside = 0;       // pieces of work that no step launched

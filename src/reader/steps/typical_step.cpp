@@ -71,20 +71,24 @@ void find_deviations(const Steps& steps, TypicalStep& typical) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (static_cast<StepState>(typical.state[i]) != StepState::typical) continue;
     add_square(typical.duration_std, steps.duration[i], typical.duration);
+    add_squares(typical.cpu_std, typical.cpu, steps.cpu, i);
+    if (steps.is_gap(i)) continue;
     add_square(typical.busy_std, steps.busy[i], typical.busy);
     const auto idle = steps.idle.begin() + static_cast<std::ptrdiff_t>(i * typical.idle.size());
     const auto idle_end = idle + static_cast<std::ptrdiff_t>(typical.idle.size());
     add_square(typical.all_idle_std, std::accumulate(idle, idle_end, std::int64_t{0}), all_idle);
-    add_squares(typical.cpu_std, typical.cpu, steps.cpu, i);
     add_squares(typical.gpu_std, typical.gpu, steps.gpu, i);
     add_squares(typical.idle_std, typical.idle, steps.idle, i);
   }
-  const auto freedom = static_cast<double>(typical.steps - 1);
-  for (double* sum : {&typical.duration_std, &typical.busy_std, &typical.all_idle_std}) {
-    *sum = std::sqrt(*sum / freedom);
-  }
-  for (auto* sums : {&typical.cpu_std, &typical.gpu_std, &typical.idle_std}) {
-    for (double& sum : *sums) sum = std::sqrt(sum / freedom);
+  const auto freedom = [](std::uint64_t count) {
+    return static_cast<double>(std::max<std::uint64_t>(count, 2) - 1);
+  };
+  const double of_all = freedom(typical.steps), with_work = freedom(typical.steps_with_work);
+  typical.duration_std = std::sqrt(typical.duration_std / of_all);
+  for (double& sum : typical.cpu_std) sum = std::sqrt(sum / of_all);
+  for (double* sum : {&typical.busy_std, &typical.all_idle_std}) *sum = std::sqrt(*sum / with_work);
+  for (auto* sums : {&typical.gpu_std, &typical.idle_std}) {
+    for (double& sum : *sums) sum = std::sqrt(sum / with_work);
   }
 }
 
@@ -107,25 +111,27 @@ TypicalStep typical_step(const Steps& steps) {
     if (state != StepState::typical) continue;
     durations.push_back(steps.duration[i]);
     typical.duration += static_cast<double>(steps.duration[i]);
-    typical.busy += static_cast<double>(steps.busy[i]);
-    typical.ops += static_cast<double>(steps.ops[i]);
     add(typical.cpu, steps.cpu, i);
-    add(typical.gpu, steps.gpu, i);
-    add(typical.idle, steps.idle, i);
     typical.waits += static_cast<double>(steps.waits[i]);
     typical.wait_calls += static_cast<double>(steps.wait_calls[i]);
+    if (steps.is_gap(i)) continue;
+    ++typical.steps_with_work;
+    typical.busy += static_cast<double>(steps.busy[i]);
+    typical.ops += static_cast<double>(steps.ops[i]);
+    add(typical.gpu, steps.gpu, i);
+    add(typical.idle, steps.idle, i);
     if (steps.ahead[i] >= 0) ahead.push_back(steps.ahead[i]);
     if (steps.behind[i] != Steps::not_known) behind.push_back(steps.behind[i]);
   }
   typical.steps = durations.size();
   if (durations.empty()) return typical;
   const auto count = static_cast<double>(durations.size());
-  for (double* sum :
-       {&typical.duration, &typical.busy, &typical.ops, &typical.waits, &typical.wait_calls}) {
-    *sum /= count;
-  }
-  for (auto* sums : {&typical.cpu, &typical.gpu, &typical.idle}) {
-    for (double& sum : *sums) sum /= count;
+  const auto with_work = static_cast<double>(std::max<std::uint64_t>(typical.steps_with_work, 1));
+  for (double* sum : {&typical.duration, &typical.waits, &typical.wait_calls}) *sum /= count;
+  for (double* sum : {&typical.busy, &typical.ops}) *sum /= with_work;
+  for (double& sum : typical.cpu) sum /= count;
+  for (auto* sums : {&typical.gpu, &typical.idle}) {
+    for (double& sum : *sums) sum /= with_work;
   }
   find_deviations(steps, typical);
   typical.median = core::median(durations);

@@ -28,6 +28,7 @@ constexpr std::size_t least_steps = 5;  // of a thread: with fewer all are typic
 struct TypicalStep {
   core::LargeVector<std::int64_t> state;  // of each step: a StepState
   std::uint64_t steps = 0, warm_up = 0, outliers = 0;
+  std::uint64_t steps_with_work = 0;  // that are not in a gap: the means of work are of these
   double duration = 0, busy = 0, ops = 0;
   std::vector<double> cpu, gpu, idle;
   // Their standard deviations.

@@ -257,9 +257,11 @@ enum class DefinitionType : std::uint8_t {
   stack = 18,            // StackDefinition
   sampled_thread = 19,   // SampledThreadDefinition
   launch_shape = 20,     // LaunchShapeDefinition of work_format.hpp
+  work_gap = 21,         // WorkGapDefinition, likewise
+  gpu_limits = 22,       // GpuLimitsDefinition, likewise
 };
 
-constexpr auto last_definition_type = DefinitionType::launch_shape;
+constexpr auto last_definition_type = DefinitionType::gpu_limits;
 
 constexpr std::uint32_t no_string = 0xFFFFFFFF;
 constexpr std::uint8_t message_of_others = 4;  // SiteDefinition::message_type: of all names that

@@ -96,4 +96,35 @@ struct LaunchShapeDefinition {
 };
 static_assert(sizeof(LaunchShapeDefinition) == 40);
 
+// A GPU: of a multiprocessor of it, the most that it has at once.
+struct GpuLimitsDefinition {
+  std::uint32_t device;
+  std::uint32_t major_capability;
+  std::uint32_t minor_capability;
+  std::uint32_t processors;  // multiprocessors
+  std::uint32_t threads_of_warp;
+  std::uint32_t warps;
+  std::uint32_t blocks;
+  std::uint32_t registers;
+  std::uint32_t shared_bytes;
+  std::uint32_t name;  // of its StringDefinition; no_string: none
+};
+static_assert(sizeof(GpuLimitsDefinition) == 40);
+
+// Time in which the work of GPUs was not taken, or not all of it, where it was wanted.
+enum class GapReason : std::uint32_t {
+  lent = 1,     // a profiler of the program had CUPTI
+  refused = 2,  // CUPTI was not to be had
+  dropped = 3,  // CUPTI had no room for some
+};
+// Written when it begins and again when it ends: of those of one reason and beginning the last one
+// counts.
+struct WorkGapDefinition {
+  std::uint64_t from;  // ticks
+  std::uint64_t to;    // 0: it had not ended
+  std::uint32_t reason;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(WorkGapDefinition) == 24);
+
 }  // namespace nvspan::record

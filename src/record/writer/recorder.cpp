@@ -100,6 +100,7 @@ bool Recorder::create_file() {
   stats_.clear();
   blocks_.restart();
   samples_.forget();
+  work_.forget();
   threads_.begin_epoch();
   measure_event_cost(pool_, threads_.epoch(), file_.header());
   file_.announce();

@@ -29,8 +29,8 @@ trace::Event work_event(WorkKind kind) {
 }  // namespace
 
 std::uint32_t WorkLane::site(std::uint64_t domain, std::string_view domain_name,
-                             std::string_view name, const trace::Event& event,
-                             std::uint8_t device, const LaunchShape* shape) {
+                             std::string_view name, const trace::Event& event, std::uint8_t device,
+                             const LaunchShape* shape) {
   NameDefinitions& names = definitions_.names;
   const std::uint32_t of_domain = names.domain(domain, domain_name);
   const NameDefinitions::Text text = names.message(name);
@@ -71,10 +71,53 @@ void WorkLane::work(std::uint32_t site, const GpuWork& work) {
                                                work_words + (with_bytes ? 1 : 0), with_bytes});
 }
 
-void WorkLane::lose(LossReason reason, std::uint64_t count) {
+void WorkLane::memory(std::string_view name, const MemoryUse& use, std::uint64_t ticks) {
+  if (!keeps_events(file_.mode())) return;
+  trace::PayloadBlob blob;
+  const trace::Event event = memory_event(name, use, blob);
+  lane_.mark(event.domain_handle, event, ticks);
+}
+
+void WorkLane::gpu(GpuLimitsDefinition limits, std::string_view name) {
+  if (!keeps_events(file_.mode())) return;
+  limits.name = definitions_.names.string(name).id;
+  definitions_.chunk.add(DefinitionType::gpu_limits, limits);
+}
+
+void WorkLane::lose(LossReason reason, std::uint64_t count, std::uint64_t since) {
   if (count == 0 || !keeps_events(file_.mode())) return;
+  const LossWindow loss{count, since, ticks_now()};
+  file_.add_loss(reason, loss);
+  if (reason != LossReason::tool_dropped) return;
+  add_gap(WorkGapDefinition{loss.from, loss.to, static_cast<std::uint32_t>(GapReason::dropped), 0});
+}
+
+bool WorkLane::add_gap(const WorkGapDefinition& gap) {
+  if (!keeps_events(file_.mode()) || gaps_ > most_gaps) return false;
+  WorkGapDefinition written = gap;
+  if (++gaps_ > most_gaps) written.to = 0;
+  return definitions_.chunk.add(DefinitionType::work_gap, written);
+}
+
+void WorkLane::begin_gap(GapReason reason) {
+  const auto number = static_cast<std::uint32_t>(reason);
+  if (gap_.from != 0 && gap_.reason == number) return;
   const std::uint64_t now = ticks_now();
-  file_.add_loss(reason, LossWindow{count, now, now});
+  end_gap(now);
+  gap_ = WorkGapDefinition{now, 0, number, 0};
+  add_gap(gap_);
+}
+
+void WorkLane::end_gap(std::uint64_t now) {
+  if (gap_.from == 0) return;
+  gap_.to = now;
+  add_gap(gap_);
+  gap_ = WorkGapDefinition{};
+}
+
+void WorkLane::forget() noexcept {
+  gap_ = WorkGapDefinition{};
+  gaps_ = 0;
 }
 
 }  // namespace nvspan::record

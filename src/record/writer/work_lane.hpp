@@ -7,6 +7,7 @@
 #include "record/file/work_format.hpp"
 #include "record/thread/entry_writer.hpp"
 #include "record/writer/deferred_lane.hpp"
+#include "record/writer/memory_marks.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -44,18 +45,31 @@ class WorkLane {
   // Of the thread whose writer it is.
   void call(ThreadWriter& thread, std::uint32_t site, const LaunchCall& call);
   void work(std::uint32_t site, const GpuWork& work);
-  // Work that is not in the recording, at no known time.
-  void lose(LossReason reason, std::uint64_t count);
+  void memory(std::string_view name, const MemoryUse& use, std::uint64_t ticks);
+  void gpu(GpuLimitsDefinition limits, std::string_view name);
+  // Work that is not in the recording; `since`: ticks, by which the last one before was there.
+  void lose(LossReason reason, std::uint64_t count, std::uint64_t since);
+  // From now on no work is taken: it goes on until the next one begins, or ends.
+  void begin_gap(GapReason reason);
+  void end_gap(std::uint64_t now);  // ticks
+  void forget() noexcept;           // for another file
 
  private:
   std::uint32_t site(std::uint64_t domain, std::string_view domain_name, std::string_view name,
                      const trace::Event& event, std::uint8_t device,
                      const LaunchShape* shape = nullptr);
 
+  bool add_gap(const WorkGapDefinition& gap);
+
+  // A program that profiles itself all the time has ever more of them. The last one does not end.
+  static constexpr unsigned most_gaps = 4096;
+
   RecordingFile& file_;
   DefinitionWriter& definitions_;
   EntryWriter& entries_;
   DeferredLane& lane_;
+  WorkGapDefinition gap_ = {};  // that goes on; `from` 0: none
+  unsigned gaps_ = 0;
 };
 
 }  // namespace nvspan::record

@@ -5,11 +5,15 @@ CUDA is on, the recorder takes no kernels.
 
 torch.autograd.profiler prepares, starts and stops all of them by three functions that it looks up
 in itself. They are wrapped there.
+
+torch stays CUPTI's only user after its first profile, unless TEARDOWN_CUPTI is 1: then it lets go
+a while after each one.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 
 from nvspan import launch
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _wrapped: Any = None  # the module whose functions are
+_LETS_GO_WITHIN = 1.0  # seconds
 
 
 def lend_cupti() -> None:
@@ -42,21 +47,32 @@ def lend_cupti() -> None:
 
 
 def _wrap(profiler: Any, library: ctypes.CDLL) -> None:
+    import threading  # torch has it
+
     disable: Callable[..., Any] = profiler._disable_profiler
+    later: threading.Timer | None = None
 
     def lent(begin: Callable[..., Any]) -> Callable[..., Any]:
         def lends(config: Any, activities: Any, *args: Any, **kwargs: Any) -> Any:
             if any(getattr(activity, "name", "") == "CUDA" for activity in activities):
+                if later is not None:
+                    later.cancel()
                 library.nvspan_inject_release_gpu()
             return begin(config, activities, *args, **kwargs)
 
         return lends
 
     def _disable_profiler(*args: Any, **kwargs: Any) -> Any:
+        nonlocal later
         try:
             return disable(*args, **kwargs)
         finally:
-            library.nvspan_inject_take_gpu()
+            if os.environ.get("TEARDOWN_CUPTI") == "1":
+                later = threading.Timer(_LETS_GO_WITHIN, library.nvspan_inject_take_gpu)
+                later.daemon = True
+                later.start()
+            else:
+                library.nvspan_inject_take_gpu()
 
     profiler._prepare_profiler = lent(profiler._prepare_profiler)
     profiler._enable_profiler = lent(profiler._enable_profiler)

@@ -69,6 +69,8 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("file_losses", &Reader::file_losses)
       .def("processes", &Reader::processes)
       .def("launch_shapes", &Reader::launch_shapes)
+      .def("gpu_gaps", &Reader::gpu_gaps)
+      .def("gpus", &Reader::gpus)
       .def("events", &Reader::events)
       .def("names", &Reader::names)
       .def("rows", &Reader::rows)
