@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that `nvspan record --cuda` takes: the same as nsys takes? And what do they cost a step?
 
-    python benchmarks/bench_kernels.py [--nsys NSYS] [--runs 3] [--blocks 30] [--steps 6]
+    python benchmarks/bench_kernels.py [--nsys NSYS] [--runs 3] [--blocks 30] [--steps 10]
         [--batch 2 16]
 
 Needs a GPU and torch. `--nsys` is a path of Nsight Systems' command; without it there is no list to
 compare with. The costs are of processes that live at the same time and train in turns, a block of
 steps each, in an order that rotates: `off` records ranges alone, and each other's block is compared
 with the one of `off` in the same round. Prints Markdown tables; the exit code is 1 where the lists
-differ.
+differ. All processes run on the same processors, four by default. `CUPTI alone` has CUPTI record
+kernels and throws them away: benchmarks/gpu/cupti_alone.cpp, compiled with g++.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ from typing import Any
 
 import nvspan
 
-WORKER = str(Path(__file__).resolve().parent / "gpu" / "kernels_worker.py")
+HERE = Path(__file__).resolve().parent
+WORKER = str(HERE / "gpu" / "kernels_worker.py")
 RECORD = [sys.executable, "-m", "nvspan", "record", "--no-report", "--force", "--lines", "off"]
 NSYS = ["profile", "-t", "cuda,nvtx", "-s", "none", "--cpuctxsw=none", "-f", "true"]
+ALONE = "CUPTI alone"
 TABLES = ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE")
 Durations = dict[str, list[int]]  # ns, by name in the order of their beginnings
 
@@ -171,16 +174,29 @@ class Worker:
         self.process.wait(60)
 
 
-def workers(batch: int, nsys: str | None, folder: str) -> dict[str, Worker]:
+def workers(
+    batch: int, nsys: str | None, left_out: Sequence[str], folder: str
+) -> dict[str, Worker]:
     program = [WORKER, "steps", str(batch)]
-    made = {
-        cuda: Worker([*RECORD, "--cuda", cuda, "-o", f"{folder}/{cuda}-{batch}.nvspan", *program])
-        for cuda in ("off", "kernels", "api")
-    }
+
+    def recorded(cuda: str, name: str) -> list[str]:
+        return [*RECORD, "--cuda", cuda, "-o", f"{folder}/{name}-{batch}.nvspan", *program]
+
+    commands = {cuda: recorded(cuda, cuda) for cuda in ("off", "kernels", "api")}
+    commands[ALONE] = recorded("off", "alone")
     if nsys:
         report = f"{folder}/steps-{batch}.nsys-rep"
-        made["nsys"] = Worker([nsys, *NSYS, "-o", report, sys.executable, *program])
-    made["torch.profiler"] = Worker([sys.executable, WORKER, "profiled", str(batch)])
+        commands["nsys"] = [nsys, *NSYS, "-o", report, sys.executable, *program]
+    commands["torch.profiler"] = [sys.executable, WORKER, "profiled", str(batch)]
+    library = f"{folder}/cupti_alone.so"
+    flags = ["-std=c++17", "-O2", "-shared", "-fPIC", f"-I{HERE.parent / 'src'}"]
+    source = str(HERE / "gpu" / "cupti_alone.cpp")
+    subprocess.run(["g++", *flags, source, "-o", library, "-ldl"], check=True)
+    made = {
+        name: Worker(command, {"CUPTI_ALONE": library} if name == ALONE else None)
+        for name, command in commands.items()
+        if name not in left_out
+    }
     for worker in made.values():
         worker.wait()
     return made
@@ -188,13 +204,15 @@ def workers(batch: int, nsys: str | None, folder: str) -> dict[str, Worker]:
 
 def interval(values: Sequence[float]) -> tuple[float, float, float]:
     """The mean, and its 95 % interval, by Student's t."""
-    mean, half = statistics.mean(values), statistics.stdev(values) / math.sqrt(len(values))
+    mean, error = statistics.mean(values), statistics.stdev(values) / math.sqrt(len(values))
     t = 1.96 + 2.4 / (len(values) - 1)
-    return mean, mean - t * half, mean + t * half
+    return mean, mean - t * error, mean + t * error
 
 
-def cost(batch: int, nsys: str | None, blocks: int, steps: int, folder: str) -> None:
-    made = workers(batch, nsys, folder)
+def cost(
+    batch: int, nsys: str | None, blocks: int, steps: int, left_out: Sequence[str], folder: str
+) -> None:
+    made = workers(batch, nsys, left_out, folder)
     times: dict[str, list[float]] = {name: [] for name in made}
     names = list(made)
     for block in range(-2, blocks):
@@ -205,17 +223,20 @@ def cost(batch: int, nsys: str | None, blocks: int, steps: int, folder: str) -> 
                 times[name].append(took)
     for worker in made.values():
         worker.end()
-    off = times["off"]
+    usual = statistics.median(times["off"]) / 1e6
     print(
-        f"batch {batch}: a step takes {statistics.median(off) / 1e6:.2f} ms; {blocks} blocks of "
-        f"{steps} steps\n\n| recorded | a step longer by | 95 % interval |\n|---|---|---|"
+        f"batch {batch}: a step takes {usual:.2f} ms; {blocks} blocks of {steps} steps\n\n"
+        "| recorded | a step longer by | 95 % interval | median |\n"
+        "|---|---|---|---|"
     )
-    for name, values in times.items():
-        if name == "off":
-            continue
-        more = [100 * (value / base - 1) for value, base in zip(values, off, strict=True)]
+    pairs = [(name, "off") for name in times if name != "off"]
+    pairs += [("kernels", ALONE)] * (ALONE in times and "kernels" in times)
+    for name, base in pairs:
+        more = [100 * (a / b - 1) for a, b in zip(times[name], times[base], strict=True)]
         mean, low, high = interval(more)
-        print(f"| {name} | {mean:+.2f} % | {low:+.2f} to {high:+.2f} % |")
+        shown = name if base == "off" else f"{name}, than {base}"
+        middle = statistics.median(more)
+        print(f"| {shown} | {mean:+.2f} % | {low:+.2f} to {high:+.2f} % | {middle:+.2f} % |")
     print(flush=True)
 
 
@@ -224,15 +245,18 @@ def main() -> int:
     parser.add_argument("--nsys", help="the command of Nsight Systems")
     parser.add_argument("--runs", type=int, default=3, help="of each tool, of the list of work")
     parser.add_argument("--blocks", type=int, default=30)
-    parser.add_argument("--steps", type=int, default=6, help="of a block")
+    parser.add_argument("--steps", type=int, default=10, help="of a block")
+    parser.add_argument("--processors", type=int, default=4, help="that all processes share")
     parser.add_argument("--batch", type=int, nargs="*", default=[2, 16])
+    parser.add_argument("--without", nargs="*", default=[], help="names of rows that are left out")
     options: Any = parser.parse_args()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-options.processors :])
     same = True
     with tempfile.TemporaryDirectory() as folder:
         if options.nsys and options.runs:
             same = compare(options.nsys, options.runs, folder)
         for batch in options.batch:
-            cost(batch, options.nsys, options.blocks, options.steps, folder)
+            cost(batch, options.nsys, options.blocks, options.steps, options.without, folder)
     return 0 if same else 1
 
 

@@ -10,6 +10,9 @@ kernels_worker.py profiled BATCH   the same under torch.profiler
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import glob
+import os
 import sys
 import time
 
@@ -77,7 +80,19 @@ class Training:
         return time.perf_counter_ns() - begin
 
 
+def begin_cupti(library: str) -> None:
+    """CUPTI alone, of `library`, which cupti_alone.cpp makes."""
+    (found,) = glob.glob(
+        f"{os.path.dirname(torch.__path__[0])}/nvidia/**/libcupti.so.1?", recursive=True
+    )
+    result = ctypes.CDLL(library).cupti_alone(found.encode())
+    if result:
+        raise RuntimeError(f"CUPTI: {result}")
+
+
 def serve(batch: int, profiled: bool) -> None:
+    if os.environ.get("CUPTI_ALONE"):
+        begin_cupti(os.environ["CUPTI_ALONE"])
     training = Training(batch)
     training.steps(5)
     print("ready", flush=True)

@@ -37,6 +37,12 @@ static_assert(static_cast<int>(ActivityKind::kernel) == CUPTI_ACTIVITY_KIND_KERN
 static_assert(static_cast<int>(ActivityKind::concurrent_kernel) ==
               CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 static_assert(static_cast<int>(ActivityKind::peer_copy) == CUPTI_ACTIVITY_KIND_MEMCPY2);
+static_assert(static_cast<int>(ActivityKind::device) == CUPTI_ACTIVITY_KIND_DEVICE);
+static_assert(static_cast<int>(ActivityKind::memory) == CUPTI_ACTIVITY_KIND_MEMORY2);
+static_assert(static_cast<int>(MemoryOperation::allocation) ==
+              CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION);
+static_assert(static_cast<int>(MemoryOperation::release) ==
+              CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE);
 static_assert(static_cast<int>(ActivityKind::graph) == CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 static_assert(flush_forced == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 
@@ -66,6 +72,7 @@ SAME(CuptiCall, correlation_id, CUpti_CallbackData, correlationId);
   static_assert(offsetof(KernelRecord, grid) == offsetof(theirs, gridX));   \
   static_assert(offsetof(KernelRecord, block) == offsetof(theirs, blockX)); \
   SAME(KernelRecord, static_shared_memory, theirs, staticSharedMemory);     \
+  SAME(KernelRecord, dynamic_shared_memory, theirs, dynamicSharedMemory);   \
   SAME(KernelRecord, correlation, theirs, correlationId);                   \
   SAME(KernelRecord, name, theirs, name)
 SAME_KERNEL(CUpti_ActivityKernel4);
@@ -94,6 +101,34 @@ SAME(SetRecord, bytes, CUpti_ActivityMemset2, bytes);
 SAME_PLACE(SetRecord, CUpti_ActivityMemset3);
 SAME_PLACE(GraphRecord, CUpti_ActivityGraphTrace);
 SAME(GraphRecord, graph, CUpti_ActivityGraphTrace, graphId);
+#define SAME_MEMORY(theirs)                                   \
+  SAME(MemoryRecord, kind, theirs, kind);                     \
+  SAME(MemoryRecord, operation, theirs, memoryOperationType); \
+  SAME(MemoryRecord, memory_kind, theirs, memoryKind);        \
+  SAME(MemoryRecord, correlation, theirs, correlationId);     \
+  SAME(MemoryRecord, address, theirs, address);               \
+  SAME(MemoryRecord, bytes, theirs, bytes);                   \
+  SAME(MemoryRecord, time, theirs, timestamp);                \
+  SAME(MemoryRecord, device, theirs, deviceId);               \
+  SAME(MemoryRecord, context, theirs, contextId);             \
+  SAME(MemoryRecord, stream, theirs, streamId)
+SAME_MEMORY(CUpti_ActivityMemory2);
+SAME_MEMORY(CUpti_ActivityMemory3);
+#define SAME_DEVICE(theirs)                                                   \
+  SAME(DeviceRecord, kind, theirs, kind);                                     \
+  SAME(DeviceRecord, threads_of_warp, theirs, numThreadsPerWarp);             \
+  SAME(DeviceRecord, processors, theirs, numMultiprocessors);                 \
+  SAME(DeviceRecord, warps, theirs, maxWarpsPerMultiprocessor);               \
+  SAME(DeviceRecord, blocks, theirs, maxBlocksPerMultiprocessor);             \
+  SAME(DeviceRecord, shared_bytes, theirs, maxSharedMemoryPerMultiprocessor); \
+  SAME(DeviceRecord, registers, theirs, maxRegistersPerMultiprocessor);       \
+  SAME(DeviceRecord, major_capability, theirs, computeCapabilityMajor);       \
+  SAME(DeviceRecord, minor_capability, theirs, computeCapabilityMinor);       \
+  SAME(DeviceRecord, id, theirs, id);                                         \
+  SAME(DeviceRecord, name, theirs, name)
+SAME_DEVICE(CUpti_ActivityDevice2);
+SAME_DEVICE(CUpti_ActivityDevice3);
+SAME_DEVICE(CUpti_ActivityDevice4);
 #if CUPTI_API_VERSION >= 130000  // the newest ones of that version
 SAME_KERNEL(CUpti_ActivityKernel10);
 SAME_COPY(CopyRecord, CUpti_ActivityMemcpy6);
@@ -101,6 +136,8 @@ SAME_COPY(PeerCopyRecord, CUpti_ActivityMemcpyPtoP4);
 SAME_PLACE(SetRecord, CUpti_ActivityMemset4);
 SAME(SetRecord, bytes, CUpti_ActivityMemset4, bytes);
 SAME_PLACE(GraphRecord, CUpti_ActivityGraphTrace2);
+SAME_MEMORY(CUpti_ActivityMemory4);
+SAME_DEVICE(CUpti_ActivityDevice5);
 #endif
 
 template <class Ours, class Theirs>
@@ -112,10 +149,13 @@ constexpr bool takes_as_many<Result (*)(Ours...), Theirs (*)(Parameters...)> =
   static_assert(takes_as_many<decltype(CuptiFunctions::field), decltype(&theirs)>)
 TAKES(subscribe, cuptiSubscribe);
 TAKES(unsubscribe, cuptiUnsubscribe);
+TAKES(version, cuptiGetVersion);
 TAKES(enable_callback, cuptiEnableCallback);
+TAKES(enable_domain, cuptiEnableDomain);
 TAKES(result_string, cuptiGetResultString);
 TAKES(register_buffers, cuptiActivityRegisterCallbacks);
 TAKES(register_clock, cuptiActivityRegisterTimestampCallback);
+TAKES(timestamp, cuptiGetTimestamp);
 TAKES(enable, cuptiActivityEnable);
 TAKES(disable, cuptiActivityDisable);
 TAKES(next_record, cuptiActivityGetNextRecord);

@@ -30,7 +30,7 @@ int InitializeInjection();
 int nvspan_inject_open(const char*);
 void nvspan_inject_close();
 void nvspan_inject_release_gpu();
-void nvspan_inject_take_gpu();
+int nvspan_inject_take_gpu(int);
 }
 
 namespace {
@@ -115,7 +115,7 @@ void run_sessions(const nvspan_test::Folder& folder) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (i < releases) {
       nvspan_inject_release_gpu();
-      nvspan_inject_take_gpu();
+      EXPECT(nvspan_inject_take_gpu(1) != 0);
     }
     if (i % 4 == 1 && i / 4 < forks) fork_once();
     nvspan_inject_close();

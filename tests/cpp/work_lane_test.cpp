@@ -157,6 +157,90 @@ void a_cut_file_is_read_up_to_there() {
   EXPECT(ranges_of(words).size() == most);
 }
 
+record::LaunchShape shape_of(std::uint32_t blocks) {
+  return record::LaunchShape{{blocks, 2, 3}, {32, 4, 1}, 40, 1024, 2048};
+}
+
+std::string gaps_of(const Recording& recording) {
+  std::string text;
+  for (const auto& gap : recording.gaps()) {
+    EXPECT(gap.from <= gap.to);
+    text += std::string(gap.reason) + (gap.to == recording.processes()[0].end ? " to the end" : "");
+    text += '\n';
+  }
+  return text;
+}
+
+void shapes_gaps_and_gpus_are_kept() {
+  nvspan_test::Writer writer({});
+  ThreadWriter& thread = *writer.recorder.ready(nullptr, 101);
+  record::add_memory_schema(writer.schemas);
+  record::WorkLane& lane = writer.recorder.work();
+  const std::uint64_t now = record::ticks_now();
+  lane.gpu(record::GpuLimitsDefinition{1, 9, 0, 132, 32, 64, 32, 65'536, 233'472, 0}, "GPU");
+  const std::uint32_t sites[] = {lane.kernel_site("k", shape_of(1)),
+                                 lane.kernel_site("k", shape_of(2)),
+                                 lane.work_site(WorkKind::kernel, "k")};
+  EXPECT(sites[0] != sites[1] && sites[0] != sites[2] && sites[1] != sites[2]);
+  GpuWork work;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    add_call(writer, thread, "launch", i + 1, now + i);
+    work.begin = now + 10 + i;
+    work.end = work.begin + 5;
+    work.correlation = i + 1;
+    lane.work(sites[i], work);
+  }
+  lane.memory("[CUDA allocation Device]", record::MemoryUse{0x1000, 4096, 1, 2, 7, 9}, now);
+  lane.begin_gap(record::GapReason::lent);
+  lane.begin_gap(record::GapReason::lent);
+  lane.begin_gap(record::GapReason::refused);
+  lane.end_gap(record::ticks_now());
+  lane.end_gap(record::ticks_now());
+  lane.lose(record::LossReason::tool_dropped, 3, now);
+  lane.begin_gap(record::GapReason::lent);
+  writer.recorder.close(&thread);
+  Recording recording;
+  std::vector<std::uint64_t> words = writer.words();
+  const std::size_t bytes = 8 * words.size();
+  EXPECT(recording.add("a.nvspan", std::move(words), bytes) && recording.problems().empty());
+  std::string shapes;
+  for (const auto& site : recording.sites()) {
+    if (recording.text(site.name) != "k") continue;
+    shapes += std::to_string(recording.shapes()[site.shape].grid[0]);
+  }
+  EXPECT_EQUAL(shapes, "012");  // the one without a shape is written first
+  EXPECT_EQUAL(gaps_of(recording),
+               "CUPTI dropped some\na profiler of the program had CUPTI\n"
+               "CUPTI was not to be had\na profiler of the program had CUPTI to the end\n");
+  const auto& gpu = recording.processes()[0].gpus.at(1);
+  EXPECT(gpu.limits.processors == 132 && recording.text(gpu.name) == "GPU");
+}
+
+// Of a process that did not end its recording: what it launched last has not come.
+void work_that_did_not_come_is_a_gap() {
+  nvspan_test::Writer writer({});
+  ThreadWriter& thread = *writer.recorder.ready(nullptr, 101);
+  const std::uint64_t now = record::ticks_now();
+  for (std::uint32_t i = 1; i <= 4; ++i) add_call(writer, thread, "launch", i, now + 20 * i);
+  add_call(writer, thread, "malloc", 5, now + 100);
+  add_work(writer, WorkKind::kernel, "k", 1, now + 30);
+  add_work(writer, WorkKind::kernel, "k", 2, now + 50);
+  const auto read = [&] {
+    Recording recording;
+    std::vector<std::uint64_t> words = writer.words();
+    const std::size_t bytes = 8 * words.size();
+    EXPECT(recording.add("a.nvspan", std::move(words), bytes));
+    const auto gaps = recording.gaps();
+    EXPECT(gaps.empty() || gaps[0].from == recording.processes()[0].time(now + 60));
+    return gaps_of(recording);
+  };
+  EXPECT_EQUAL(read(), "CUPTI had not handed it over to the end\n");
+  add_work(writer, WorkKind::kernel, "k", 3, now + 70);
+  add_work(writer, WorkKind::kernel, "k", 4, now + 90);
+  EXPECT_EQUAL(read(), "");
+  writer.recorder.close(&thread);
+}
+
 void other_modes_take_none() {
   for (const record::RecordMode mode : {record::RecordMode::stats, record::RecordMode::armed}) {
     record::RecordOptions options;
@@ -177,6 +261,8 @@ int main() {
   work_finds_its_call();
   early_work_is_counted();
   a_cut_file_is_read_up_to_there();
+  shapes_gaps_and_gpus_are_kept();
+  work_that_did_not_come_is_a_gap();
   other_modes_take_none();
   return nvspan_test::failures() == 0 ? 0 : 1;
 }

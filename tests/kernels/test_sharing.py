@@ -118,6 +118,7 @@ gpu.launch("before")
 gpu.deliver()
 keeps = True
 profile({Activity.CUDA})
+time.sleep(1.5)
 gpu.cupti.fake_begin_afresh()
 assert gpu.now() == 0  # CUPTI has no clock of ours
 end = time.monotonic() + 30

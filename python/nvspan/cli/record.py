@@ -82,7 +82,8 @@ def _parser() -> Parser:
     parser.option(
         "--cuda WHAT",
         "record what GPUs do, with the calls that launched it: kernels (or auto), kernels, copies, "
-        "sets and graphs; graphs, each kernel of a graph too; off (the default)",
+        "sets and graphs; api, all CUDA calls too; memory, allocations and frees too; graphs, each "
+        "kernel of a graph too; several with commas; all; off (the default)",
     )
     parser.option(
         "--trigger TRIGGER",

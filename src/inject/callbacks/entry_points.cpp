@@ -185,10 +185,12 @@ NVSPAN_EXPORT void nvspan_inject_device_state(std::uint64_t range, unsigned stat
   });
 }
 
-// Another tool of this process is about to use CUPTI, or no longer does. Work of GPUs in between is
-// not in the recording.
+// Another tool of this process is about to use CUPTI, or no longer does: inject/session/
+// gpu_activity.hpp. Work of GPUs in between is not in the recording. 0: that tool still has CUPTI.
 NVSPAN_EXPORT void nvspan_inject_release_gpu() { nvspan::inject::release_gpu_activity(); }
-NVSPAN_EXPORT void nvspan_inject_take_gpu() { nvspan::inject::retake_gpu_activity(); }
+NVSPAN_EXPORT int nvspan_inject_take_gpu(int is_last) {
+  return nvspan::inject::retake_gpu_activity(is_last != 0) ? 1 : 0;
+}
 
 // Samples of Python's stacks: inject/session/line_samples.hpp. Text: why it cannot.
 NVSPAN_EXPORT const char* nvspan_inject_check_sampler(const nvspan::lines::Interpreter* interpreter,

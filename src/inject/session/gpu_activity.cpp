@@ -290,7 +290,7 @@ std::mutex& starting() {
   static std::mutex* const mutex = new std::mutex;  // immortal
   return *mutex;
 }
-bool has_said_why = false;
+bool has_said_why = false, says_why = true;
 std::atomic<bool> is_used{false};       // CUDA
 std::atomic<bool> is_released{false};   // another tool of the process needs CUPTI now
 std::atomic<bool> was_released{false};  // it has at some time
@@ -305,6 +305,7 @@ const char* other_injection() {
 }
 
 void say_why_not(const char* why, const char* detail) {
+  if (!says_why) return;
   if (!has_said_why) core::write_error_line("kernels are not recorded: %s%s", why, detail);
   has_said_why = true;
 }
@@ -346,18 +347,30 @@ bool try_to_begin(CudaChoice choice) noexcept {
   }
 }
 
-}  // namespace
+enum class Attempt : std::uint8_t { first, one_of_several, last };
 
-void start_gpu_activity() noexcept {
-  is_used.store(true);
+void start(Attempt attempt) noexcept {
   if (thread_slot().busy) return;
   const CudaChoice choice = session().cuda_choice();
   if (!choice.kernels || !session().active()) return;
   const std::unique_lock<std::mutex> lock(starting(), std::try_to_lock);
   if (!lock || cupti::is_taking_activity()) return;
+  if (attempt != Attempt::first) is_released.store(false);
   if (is_released) return begin_gap(record::GapReason::lent);
+  says_why = attempt != Attempt::one_of_several;
   if (try_to_begin(choice)) return end_gap();
-  begin_gap(record::GapReason::refused);
+  if (attempt == Attempt::one_of_several) {
+    is_released.store(true);
+  } else {
+    begin_gap(record::GapReason::refused);
+  }
+}
+
+}  // namespace
+
+void start_gpu_activity() noexcept {
+  is_used.store(true);
+  start(Attempt::first);
 }
 
 void start_gpu_activity_if_used() noexcept {
@@ -379,9 +392,13 @@ void release_gpu_activity() noexcept {
   begin_gap(record::GapReason::lent);
 }
 
-void retake_gpu_activity() noexcept {
-  is_released.store(false);
-  if (is_used) start_gpu_activity();
+bool retake_gpu_activity(bool is_last) noexcept {
+  if (!is_used || !session().cuda_choice().kernels) {
+    is_released.store(false);
+    return true;
+  }
+  start(is_last ? Attempt::last : Attempt::one_of_several);
+  return cupti::is_taking_activity();
 }
 
 void flush_gpu_activity() noexcept {

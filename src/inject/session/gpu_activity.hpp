@@ -17,9 +17,10 @@ void start_gpu_activity_if_used() noexcept;
 // The recording is about to end: takes what there is.
 void stop_gpu_activity() noexcept;
 // Another tool of the process needs CUPTI; and no longer does. What is launched meanwhile is a gap
-// in the recording, which goes on where that tool keeps CUPTI: it may be asked again later.
+// in the recording, which goes on where that tool keeps CUPTI.
 void release_gpu_activity() noexcept;
-void retake_gpu_activity() noexcept;
+// False: it has not let CUPTI go. Unless this is the last time that it is asked, nothing is said.
+bool retake_gpu_activity(bool is_last) noexcept;
 // Takes what is complete.
 void flush_gpu_activity() noexcept;
 

@@ -8,6 +8,7 @@
 #include "reader/file/recording.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace nvspan::reader {
 namespace {
@@ -78,9 +79,12 @@ std::vector<ReadGap> Recording::gaps() const {
 // killed, or still runs, has calls at the end whose work is not known.
 void Recording::find_undelivered(ReadProcess& process, std::size_t first_thread) const {
   std::vector<std::uint32_t> worked;
+  std::uint64_t oldest =
+      std::numeric_limits<std::uint64_t>::max();  // a ring has lost what was before
   for (std::size_t i = first_thread; i < threads_.size(); ++i) {
-    each_entry_of(*this, process, threads_[i], [&](const Entry& entry, std::uint64_t) {
+    each_entry_of(*this, process, threads_[i], [&](const Entry& entry, std::uint64_t ticks) {
       if (entry.kind != record::EntryKind::work) return;
+      oldest = std::min(oldest, ticks);
       worked.push_back(record::read_launch_word(*entry.value).correlation);
     });
   }
@@ -95,7 +99,7 @@ void Recording::find_undelivered(ReadProcess& process, std::size_t first_thread)
       if (std::binary_search(worked.begin(), worked.end(), call.correlation)) {
         launches[entry.site] = true;
         of_thread = 0;
-      } else if (of_thread == 0 && (launches[entry.site] || worked.empty())) {
+      } else if (of_thread == 0 && (worked.empty() || (launches[entry.site] && ticks > oldest))) {
         of_thread = ticks - call.duration;
       }
     });

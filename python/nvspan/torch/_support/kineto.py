@@ -7,7 +7,7 @@ torch.autograd.profiler prepares, starts and stops all of them by three function
 in itself. They are wrapped there.
 
 torch stays CUPTI's only user after its first profile, unless TEARDOWN_CUPTI is 1: then it lets go
-a while after each one.
+some time after each one, once the program has called CUDA again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _wrapped: Any = None  # the module whose functions are
-_LETS_GO_WITHIN = 1.0  # seconds
+_ATTEMPTS = 30  # one each second
 
 
 def lend_cupti() -> None:
@@ -62,17 +62,19 @@ def _wrap(profiler: Any, library: ctypes.CDLL) -> None:
 
         return lends
 
-    def _disable_profiler(*args: Any, **kwargs: Any) -> Any:
+    def take_back(attempts: int) -> None:
         nonlocal later
+        if library.nvspan_inject_take_gpu(attempts == 1) or attempts == 1:
+            return
+        later = threading.Timer(1.0, take_back, (attempts - 1,))
+        later.daemon = True
+        later.start()
+
+    def _disable_profiler(*args: Any, **kwargs: Any) -> Any:
         try:
             return disable(*args, **kwargs)
         finally:
-            if os.environ.get("TEARDOWN_CUPTI") == "1":
-                later = threading.Timer(_LETS_GO_WITHIN, library.nvspan_inject_take_gpu)
-                later.daemon = True
-                later.start()
-            else:
-                library.nvspan_inject_take_gpu()
+            take_back(_ATTEMPTS if os.environ.get("TEARDOWN_CUPTI") == "1" else 1)
 
     profiler._prepare_profiler = lent(profiler._prepare_profiler)
     profiler._enable_profiler = lent(profiler._enable_profiler)
