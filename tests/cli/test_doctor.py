@@ -20,8 +20,9 @@ from nvspan import doctor
 from nvspan._doctor import tools
 from nvspan._doctor.probes import VARIABLES
 
-NAMES = ["versions", "environment", "injection", "tool", "self-test", "lines", "libraries",
-         "driver", "device", "device", "nsys", "ncu", "toolkit", "packages"]  # fmt: skip
+NAMES = ["versions", "environment", "injection", "tool", "self-test", "clock", "lines",
+         "libraries", "driver", "device", "device", "nsys", "ncu", "permissions", "toolkit",
+         "packages"]  # fmt: skip
 
 
 def run(*arguments, **options):

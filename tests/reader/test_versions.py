@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import nvspan
+from helpers.traced import nvspan_command
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 # The version of the format; ranges, marks, samples of counters, and the calls in the statistics.
@@ -50,3 +51,35 @@ def test_a_recording_is_read_as_it_was_written(name):
     assert recording.problems == []
     assert [process.open_chunks for process in recording.processes] == [0]
     assert [loss["reason"] for loss in recording.losses.rows()] == LOST.get(name, [])
+
+
+NEWER = "recorded by a newer version of nvspan"
+OLDER = "recorded by an incompatible version of nvspan"
+UNPUBLISHED = "it does not say what is open: an earlier nvspan wrote it, or it is an import"
+
+
+def with_version(folder, version):
+    """A whole recording whose header names another version of the format."""
+    path = folder / "other.nvspan"
+    data = bytearray((CORPUS / "calls.nvspan").read_bytes())
+    struct.pack_into("<I", data, 8, version)
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(("version", "why"), [(0, OLDER), (3, NEWER), (2**32 - 1, NEWER)])
+@pytest.mark.parametrize("command", ["stats", "explain", "report"])
+def test_a_recording_of_another_version_is_refused_by_name(tmp_path, command, version, why):
+    path = with_version(tmp_path, version)
+    done = nvspan_command(command, path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"nvspan {command}: {path}: {why}\n"
+    with pytest.raises(ValueError, match=why):
+        nvspan.read(path)
+
+
+@pytest.mark.parametrize(("version", "why"), [(1, UNPUBLISHED), (3, NEWER)])
+def test_open_ranges_of_another_version_are_refused_by_name(tmp_path, version, why):
+    path = with_version(tmp_path, version)
+    done = nvspan_command("where", path)
+    assert (done.returncode, done.stdout, done.stderr) == (1, f"{path}: {why}\n", "")

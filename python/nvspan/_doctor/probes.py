@@ -10,10 +10,13 @@ from __future__ import annotations
 import functools
 import os
 import platform
+import re
 import sys
 
 from nvspan import _core, launch
 from nvspan._doctor import Finding, device, lines, process, tools
+from nvspan._doctor.clock import clock
+from nvspan._doctor.permissions import permissions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +33,10 @@ VARIABLES = {
 }
 _INJECTION = {"NVTX_INJECTION64_PATH", "NVTX_INJECTION32_PATH"}
 _PACKAGES = ("torch", "nvtx", "nvidia-nvtx", "cupy", "jax", "cudf")
-# Where the CUDA driver names a tool that is attached to every program.
-_SYSTEM_TOOL = "/run/nvidia/nvtx/nvtx-cuda.yaml"
+# Versions of nsys up to this one say to NVTX that they listen to no domain, and then record all.
+_SILENT_NSYS = (2023, 4)
+# ... which these versions of the nvtx package believe: its events do not reach nsys.
+_BELIEVING_NVTX = (0, 2, 12)
 
 
 def probes(
@@ -43,6 +48,7 @@ def probes(
     yield "injection", lambda: injection(timeout)
     yield "tool", lambda: tool(timeout)
     yield "self-test", lambda: self_test(timeout)
+    yield "clock", lambda: clock(timeout)
     yield "lines", lambda: lines.sampling(timeout)
     yield "libraries", lambda: libraries(modules, timeout)
     yield "driver", lambda: driver(timeout)
@@ -51,6 +57,7 @@ def probes(
         yield "recording", functools.partial(device.recording, path)
     yield "nsys", lambda: nsight("nsys", timeout)
     yield "ncu", lambda: nsight("ncu", timeout)
+    yield "permissions", permissions
     yield "toolkit", toolkit
     yield "packages", packages
 
@@ -108,8 +115,9 @@ def injection(timeout: float) -> list[Finding]:
     if os.environ.get(other) and not path:
         text = f"{other} is set, but this Python looks at {variable}"
         found.append(Finding("problem", text, f"set {variable} instead"))
-    if os.path.exists(_SYSTEM_TOOL):
-        found.append(Finding("note", f"{_SYSTEM_TOOL} names a tool for every program"))
+    announced = tools.announcement()
+    if announced is not None:
+        found.append(Finding("note", "{} names a tool for {}".format(*announced)))
     if not path:
         return [*found, Finding("ok", f"{variable} is not set: no tool is configured")]
     details = {"variable": variable, "path": path}
@@ -201,7 +209,25 @@ def nsight(command: str, timeout: float) -> Finding:
     if not found:
         return Finding("ok", "not found on PATH nor where it is usually installed", path=None)
     listed = "; ".join(f"{path} ({version or 'version unknown'})" for path, version in found)
-    return Finding("ok", listed, path=found[0][0], version=found[0][1], all=found)
+    details: dict[str, Any] = {"path": found[0][0], "version": found[0][1], "all": found}
+    package = _package_version("nvtx")
+    if command == "nsys" and shows_nothing(found[0][1], package):
+        text = f"{listed}; nsys {found[0][1]} shows nothing of the package nvtx {package}"
+        advice = "for code that imports nvtx: nvspan nsys --as-nvtx, or nsys 2025 or newer"
+        return Finding("note", text, advice, **details)
+    return Finding("ok", listed, **details)
+
+
+def shows_nothing(nsys: str | None, nvtx: str | None) -> bool:
+    """Whether this nsys records no event of this version of the nvtx package."""
+    if nsys is None or nvtx is None:
+        return False
+    believing = _numbers(nvtx) >= _BELIEVING_NVTX
+    return believing and _numbers(nsys)[:2] <= _SILENT_NSYS
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
 def toolkit() -> Finding:
@@ -212,13 +238,15 @@ def toolkit() -> Finding:
 
 
 def packages() -> Finding:
-    from importlib import metadata
-
-    installed = {}
-    for name in _PACKAGES:
-        try:
-            installed[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
+    installed = {name: found for name in _PACKAGES if (found := _package_version(name))}
     listed = ", ".join(f"{name} {version}" for name, version in installed.items())
     return Finding("ok", listed or "no known package that uses NVTX", **installed)
+
+
+def _package_version(name: str) -> str | None:
+    from importlib import metadata
+
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None

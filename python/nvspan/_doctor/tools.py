@@ -26,6 +26,31 @@ _FOLDERS = {
 }
 
 
+# Where a tool announces itself to programs with NVTX 3.7 or newer, which then ask the CUDA driver.
+_ANNOUNCEMENT = "nvidia/nvtx/nvtx-cuda.yaml"
+
+
+def announcement(root: str = "/", is_root: bool | None = None) -> tuple[str, str] | None:
+    """The file that announces a tool, and to whom; None: there is none.
+
+    NVTX looks in this order, and only root looks at root's place.
+    """
+    shared = os.path.join(root, "run", _ANNOUNCEMENT)
+    if os.path.exists(shared):
+        return shared, "every program"
+    if is_root is None:
+        is_root = getattr(os, "geteuid", lambda: 1)() == 0
+    if is_root:
+        folder, name = os.path.split(shared)
+        own = os.path.join(folder, "user.0", name)
+        return (own, "every program of root") if os.path.exists(own) else None
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if runtime:
+        own = os.path.join(runtime, _ANNOUNCEMENT)
+        return (own, "every program of this user") if os.path.exists(own) else None
+    return None
+
+
 def what_is_wrong_with(path: str) -> str | None:
     """Why this process could not load the library `path`, judging by its file."""
     if not os.path.isabs(path):
@@ -137,15 +162,16 @@ def version_of(path: str, timeout: float = 20.0) -> str | None:
         done = captured(path, "--version", timeout=timeout)
     except (OSError, subprocess.SubprocessError):
         return None
-    return _first(r"\b(\d{4}\.\d+(?:\.\d+)*)", done.stdout + done.stderr)
+    return first(r"\b(\d{4}\.\d+(?:\.\d+)*)", done.stdout + done.stderr)
 
 
-def _first(pattern: str, text: str) -> str | None:
+def first(pattern: str, text: str) -> str | None:
+    """The first group of the first match of `pattern`, whose ``^`` and ``$`` are of lines."""
     match = re.search(pattern, text, re.MULTILINE)
     return match.group(1) if match else None
 
 
-def _text_of(path: str) -> str:
+def text_of(path: str) -> str:
     """The text of a file; nothing where it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -156,13 +182,14 @@ def _text_of(path: str) -> str:
 
 def kernel_driver() -> str | None:
     """The version of NVIDIA's kernel module."""
-    return _first(r"\b(\d{3,}\.\d+(?:\.\d+)?)\b", _text_of("/proc/driver/nvidia/version"))
+    return first(r"\b(\d{3,}\.\d+(?:\.\d+)?)\b", text_of("/proc/driver/nvidia/version"))
 
 
-def gpus() -> list[str]:
+def gpus(root: str = "/") -> list[str]:
     """The models of the GPUs that NVIDIA's kernel module knows, whatever a process may see."""
-    texts = map(_text_of, sorted(glob.glob("/proc/driver/nvidia/gpus/*/information")))
-    return [_first(r"^Model:\s*(.+?)\s*$", text) or "a GPU" for text in texts if text]
+    pattern = os.path.join(glob.escape(root), "proc/driver/nvidia/gpus/*/information")
+    texts = map(text_of, sorted(glob.glob(pattern)))
+    return [first(r"^Model:\s*(.+?)\s*$", text) or "a GPU" for text in texts if text]
 
 
 def cuda_toolkit() -> tuple[str | None, str | None]:
@@ -183,11 +210,11 @@ def cuda_toolkit() -> tuple[str | None, str | None]:
 
 def _toolkit_version(folder: str) -> str | None:
     for name in ("version.json", "version.txt", "include/cuda.h"):
-        text = _text_of(os.path.join(folder, name))
-        version = _first(r'"cuda"\s*:\s*\{[^}]*"version"\s*:\s*"([\d.]+)"', text)
-        version = version or _first(r"CUDA Version ([\d.]+)", text)
+        text = text_of(os.path.join(folder, name))
+        version = first(r'"cuda"\s*:\s*\{[^}]*"version"\s*:\s*"([\d.]+)"', text)
+        version = version or first(r"CUDA Version ([\d.]+)", text)
         if version:
             return version
-        if number := int(_first(r"#define\s+CUDA_VERSION\s+(\d+)", text) or 0):
+        if number := int(first(r"#define\s+CUDA_VERSION\s+(\d+)", text) or 0):
             return f"{number // 1000}.{number % 1000 // 10}"
     return None

@@ -414,6 +414,7 @@ class RecordedProcess(Result):
     run: int  #: the same in all files of one `nvspan record` run
     mode: str  #: "full", "ring", "stats" or "armed"
     clock: str  #: the clock of its events: "tsc", "monotonic" or "given"
+    resolution: float  #: ns between two values of that clock
     closed: bool  #: whether the process finished the file
     open_chunks: int  #: chunks without a checksum
     start: int  #: when the recording began

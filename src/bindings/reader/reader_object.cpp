@@ -93,6 +93,12 @@ std::vector<bool> mask(std::size_t size, Test&& test) {
   return passed;
 }
 
+double resolution_of(const record::FileHeader& header) {
+  const bool counts = header.clock == static_cast<std::uint32_t>(record::ClockType::tsc);
+  // From a file: it may hold anything.
+  return counts && header.estimated_frequency >= 1 ? 1e9 / header.estimated_frequency : 1;
+}
+
 }  // namespace
 
 // What is kept from one payload to the next.
@@ -356,6 +362,7 @@ py::list Reader::processes() const {
     entry["run"] = header.run;
     entry["mode"] = modes[std::min<std::uint32_t>(header.mode, 3)];
     entry["clock"] = clocks[std::min<std::uint32_t>(header.clock, 2)];
+    entry["resolution"] = resolution_of(header);
     entry["closed"] = process.closed;
     entry["open_chunks"] = process.open_chunks;
     entry["start"] = process.time(header.first.ticks);

@@ -39,6 +39,9 @@ bool LiveFile::open(const std::string& path) {
   if (!map_again()) return false;
   file_.mapped().read(0, &header_, sizeof header_);
   if (header_.magic != record::file_magic) return fail("it is not a recording of nvspan");
+  if (header_.version > record::format_version) {
+    return fail("recorded by a newer version of nvspan");
+  }
   if (header_.version != record::format_version ||
       live().magic.load(std::memory_order_acquire) != record::live_magic) {
     return fail("it does not say what is open: an earlier nvspan wrote it, or it is an import");
