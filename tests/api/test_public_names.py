@@ -65,7 +65,7 @@ def parameters(function):
 
 
 def own_members(cls):
-    """Public members of a class and of its bases in nvspan, but `Result`, which all results have."""
+    """Public members of a class and its bases in nvspan, but not of `Result`, which all share."""
     members = {}
     for base in reversed(cls.__mro__):
         if base.__module__.startswith("nvspan") and base.__module__ != "nvspan._result":
