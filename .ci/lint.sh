@@ -39,3 +39,7 @@ if [ -n "$NVSPAN_CI_FULL" ] || [ ! -e "$changed" ]; then
     changed=  # every source
 fi
 python .ci/tidy.py "$build" "$kept/tidy" ${changed:+"$changed"}
+
+# What is built on Windows and macOS compiles for them.
+mkdir -p "$kept/zig"
+python .ci/zig.py "$kept/zig" ${changed:+"$changed"}

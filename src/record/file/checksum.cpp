@@ -80,7 +80,11 @@ std::uint64_t shift(std::uint64_t sum) {
 }
 
 #if defined(__x86_64__)
+#if defined(__clang__) && __clang_major__ >= 14  // where it is a feature of its own
+#define NVSPAN_CRC_TARGET __attribute__((target("sse4.2,crc32")))
+#else
 #define NVSPAN_CRC_TARGET __attribute__((target("sse4.2")))
+#endif
 NVSPAN_CRC_TARGET inline std::uint64_t add_word(std::uint64_t sum, std::uint64_t word) {
   return _mm_crc32_u64(sum, word);
 }
