@@ -62,7 +62,7 @@ def test_addresses_are_written_once(with_urls):
 def test_badges_and_links_of_the_readme(addresses):
     text = (
         "# nvspan\n\n<!-- badges -->\n"
-        "A [page](docs/a.md#b), [one](https://www.w3.org/x), [here](#cost).\n"
+        "A [page](docs/record.md#b), [one](https://www.w3.org/x), [here](#cost).\n"
         "![picture](docs/p.png)\n"
     )
     at = "https://github.com/owner/nvspan"
@@ -70,7 +70,7 @@ def test_badges_and_links_of_the_readme(addresses):
     assert addresses.with_badges(text, at) == (
         f"# nvspan\n\n[![ci.yml]({ci}/badge.svg)]({ci})\n"
         f"[![release.yml]({release}/badge.svg)]({release})\n"
-        f"A [page]({at}/blob/main/docs/a.md#b), [one](https://www.w3.org/x), [here](#cost).\n"
+        f"A [page]({at}/blob/main/docs/record.md#b), [one](https://www.w3.org/x), [here](#cost).\n"
         f"![picture]({at}/raw/main/docs/p.png)\n"
     )
     with pytest.raises(ValueError, match="no line <!-- badges -->"):
