@@ -39,15 +39,14 @@ printf 'the second build ran under: %s\n' "${offline[*]}"
 
 twine check --strict "$out"/network/*.tar.gz "$out"/network/*.whl
 auditwheel show "$out"/network/*.whl
-auditwheel repair --only-plat --plat manylinux_2_34_x86_64 -w "$out/repaired" "$out"/network/*.whl ||
-    echo "this machine's glibc is newer than what manylinux_2_34 may need"
+auditwheel repair -w "$out/repaired" "$out"/network/*.whl  # by cibuildwheel: of its image's older glibc
 for library in "$out"/network/unpacked/build/*/*.so; do
     printf '%s: %s\n' "$(basename "$library")" \
         "$(objdump -T "$library" | grep -o 'GLIBC_[0-9.]*\|GLIBCXX_[0-9.]*' | sort -V | uniq | tail -2 | tr '\n' ' ')"
 done
 
-python -m venv "$out/sbom"
-"$out/sbom/bin/python" -m pip install -qq --no-compile "pybind11>=3.0,<4" "nvidia-nvtx>=13.5,<14"
+python -m venv --without-pip "$out/sbom"
+python -m pip --python "$out/sbom" install -qq --no-compile "pybind11>=3.0,<4" "nvidia-nvtx>=13.5,<14"
 cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o "$out/nvspan.cdx.json" "$out/sbom"
 python - "$out/nvspan.cdx.json" <<'EOF'
 import json, sys
