@@ -80,6 +80,7 @@ struct PythonThread {
   pid_t tid = 0;
   std::uint32_t number = 0;  // in the recording; 0: it has no sample yet
   std::uint32_t seen = 0;    // at which look
+  std::uint32_t turn = 0;    // of Pace::turns(), modulo that
 
   // Where the next look will have to read.
   Address chunk = 0;  // of the data stack

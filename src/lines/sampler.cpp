@@ -238,7 +238,10 @@ void Sampler::look() {
   } else {
     ++counts_.unlisted;
   }
-  for (PythonThread* const thread : threads_) look_at(*thread);
+  const std::uint32_t turns = pace_.turns();
+  for (PythonThread* const thread : threads_) {
+    if (thread->turn % turns == counts_.looks % turns) look_at(*thread);
+  }
   write();
 }
 
@@ -250,7 +253,7 @@ void Sampler::look_at(PythonThread& thread) {
     return;
   }
   const std::int64_t ran = thread.cpu < 0 ? 0 : cpu - thread.cpu;
-  const std::int64_t span = thread.last != 0 ? now - thread.last : pace_.period();
+  const std::int64_t span = thread.last != 0 ? now - thread.last : pace_.thread_period();
   std::uint64_t ticks = record::ticks_now();
   SampleState state = thread.now;
   if (thread.valid && thread.cpu == cpu) {  // it has not run, so nothing moved
@@ -357,7 +360,7 @@ void Sampler::write_notes(bool is_new) {
     records_.note(ticks, SampleNote::ended, &ended, 1);
   }
   if (is_new || new_period_) {
-    const auto period = static_cast<std::uint64_t>(pace_.period() / 1000);
+    const auto period = static_cast<std::uint64_t>(pace_.thread_period() / 1000);
     records_.note(ticks, SampleNote::period, &period, 1);
     new_period_ = false;
   }

@@ -153,6 +153,7 @@ void PythonThreads::adopt(PythonThread& thread, Address address, std::uint64_t i
   if (thread.number != 0) ended_.push_back(thread.number);
   thread = PythonThread{};
   thread.state = address;
+  thread.turn = next_turn_++;
   thread.id = id;
   thread.ident = ident;
   if (layout_.thread_native_id >= 0) {

@@ -41,6 +41,7 @@ class PythonThreads {
   std::size_t state_bytes_;
   std::int32_t tid_offset_ = -1;  // in the thread's descriptor, where PyThreadState has no tid
   std::uint32_t look_ = 0;
+  std::uint32_t next_turn_ = 0;
   std::vector<std::uint32_t> ended_;  // another one has its PyThreadState
   std::unordered_map<Address, PythonThread> threads_;
   std::vector<Address> interpreters_;

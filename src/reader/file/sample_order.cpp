@@ -50,9 +50,10 @@ void Recording::order_samples(Loading& loading, const FileCheck& check) const {
   close_citations(tables);
   core::stable_sort_by(tables.chunks.begin(), tables.chunks.end(),
                        [](const ReadChunk& chunk) { return chunk.number; });
-  const bool ring = process.was_ring ||
-                    process.header.mode == static_cast<std::uint32_t>(record::RecordMode::ring);
-  const bool may_skip = ring || check.moving;
+  const bool gone = check.missing_bytes + check.damaged_bytes + check.missing_chunks != 0;
+  const bool keeps_all =
+      process.header.mode == static_cast<std::uint32_t>(record::RecordMode::full) &&
+      !process.was_ring;
   std::vector<ReadChunk> kept;
   std::uint64_t number = 0;
   std::uint64_t recorded = 0;
@@ -62,8 +63,14 @@ void Recording::order_samples(Loading& loading, const FileCheck& check) const {
   };
   for (const ReadChunk& chunk : tables.chunks) {
     if (chunk.number <= number) continue;  // there can be no second one
-    const bool follows = chunk.number == number + 1;
-    if (!follows && !may_skip) lose(chunk.before - std::min(chunk.before, recorded));
+    const std::uint64_t between = chunk.before - std::min(chunk.before, recorded);
+    if (chunk.number != number + 1) {
+      // Where nothing is damaged, newer ones took its place, or were read after it had been.
+      if (keeps_all && gone)
+        lose(between);
+      else if (!keeps_all || !check.moving)
+        tables.overwritten += between;
+    }
     number = chunk.number;
     recorded = chunk.before;
     if (chunk.state == ChunkState::damaged) {
@@ -82,7 +89,6 @@ void Recording::order_samples(Loading& loading, const FileCheck& check) const {
     recorded += known ? chunk.events : contents.samples;
     kept.push_back(chunk);
   }
-  const bool gone = check.missing_bytes + check.damaged_bytes + check.missing_chunks != 0;
   if (gone && check.closed && tables.threads.size() > 1 && (kept.empty() || !kept.back().last)) {
     tables.has_gap = true;
   }

@@ -45,7 +45,8 @@ struct SampleTables {
   std::vector<SampledThread> threads{1};
   std::vector<ReadChunk> chunks;  // in their order, the readable ones
   std::uint64_t damaged = 0;      // chunks that are left out
-  std::uint64_t missing = 0;      // records of samples that are not in the file any more
+  std::uint64_t overwritten = 0;  // records of samples that newer ones replaced
+  std::uint64_t missing = 0;      // that are damaged or cut off
   bool has_gap = false;           // likewise, of an unknown number
 };
 

@@ -51,6 +51,8 @@ class ChunkPool {
   // A sealed chunk of a ring, which is emptied when it is the oldest.
   void queue(ChunkHeader* chunk) noexcept;
 
+  // How many chunks a ring has when it is full.
+  std::size_t ring_chunks() const noexcept { return ring_made_ + ring_left_; }
   // How many places were assigned.
   std::uint64_t places() const noexcept { return sequence_; }
 

@@ -60,7 +60,7 @@ enum class SampleState : std::uint8_t {
 };
 
 enum class SampleNote : std::uint8_t {
-  period = 1,  // one number: microseconds from a look to the next, from now on
+  period = 1,  // one number: microseconds from a look at a thread to the next, from now on
   // Those of SampleCounts, of the recording so far.
   counts = 2,
   ended = 3,  // one number: the thread that is no more

@@ -85,7 +85,7 @@ Recorder::Recorder(core::PagePool& pool, const trace::SchemaTable& schemas,
       threads_(pool, file_, chunks_, definitions_.names, entries_, stats_, blocks_),
       deferred_(file_, definitions_, sites_, entries_, stats_, threads_),
       work_(file_, definitions_, entries_, deferred_),
-      samples_(file_, chunks_, definitions_) {}
+      samples_(pool, file_, chunks_, definitions_) {}
 
 bool Recorder::open(const RecordOptions& options) {
   file_.set_options(options);

@@ -6,6 +6,7 @@
 #include "record/chunks/chunk_header.hpp"
 #include "record/file/fault_guard.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -13,7 +14,11 @@ namespace nvspan::record {
 namespace {
 
 constexpr std::uint32_t first_chunk_bytes = 4 * 1024;
-constexpr std::uint32_t chunk_bytes_of_few = 64 * 1024;
+// Where no events are kept: 1 MB of the newest samples. A ring gives them a quarter of its chunks.
+constexpr std::uint32_t bytes_without_events = 64 * 1024;
+constexpr std::size_t chunks_without_events = 16;
+constexpr std::size_t part_of_ring = 4;
+constexpr std::size_t least_of_ring = 2;  // one of them is written
 
 }  // namespace
 
@@ -39,9 +44,8 @@ bool SampleLane::define(const SampledThreadDefinition& thread) {
 bool SampleLane::take_chunk(std::size_t bytes) {
   if (!file_.takes_more()) return false;
   const std::size_t needed = sizeof(ChunkHeader) + bytes + word;  // which stays zero
-  const bool all = keeps_events(file_.mode());
-  if (all) taken_of_few_ = 0;
-  const ChunkPool::Place place = all ? chunks_.take(needed, chunk_, usual_) : take_of_few(needed);
+  const bool all = file_.mode() == RecordMode::full;
+  const ChunkPool::Place place = all ? chunks_.take(needed, nullptr, usual_) : take_newest(needed);
   if (place.chunk == nullptr) return false;
   const ChunkKey key{ChunkType::samples, 0, 0, ++number_, samples_};
   chunks_.start(place.chunk, key, place.bytes, place.sequence);
@@ -49,10 +53,7 @@ bool SampleLane::take_chunk(std::size_t bytes) {
   live.sample_chunks[number_ % live_sample_chunks].store(file_.segment().offset_of(place.chunk),
                                                          std::memory_order_release);
   live.samples.store(number_, std::memory_order_release);
-  if (chunk_ != nullptr && chunk_ != place.chunk) {
-    seal(false);
-    if (file_.mode() == RecordMode::ring) chunks_.queue(chunk_);
-  }
+  if (chunk_ != nullptr) seal(false);
   chunk_ = place.chunk;
   before_ = samples_;
   next_ = reinterpret_cast<char*>(chunk_) + sizeof(ChunkHeader);
@@ -61,19 +62,24 @@ bool SampleLane::take_chunk(std::size_t bytes) {
   return true;
 }
 
-ChunkPool::Place SampleLane::take_of_few(std::size_t needed) noexcept {
-  ChunkPool::Place place;
-  if (taken_of_few_ < few_.size()) {
-    std::uint32_t usual = chunk_bytes_of_few;
-    place = chunks_.take(needed, nullptr, usual);
-    if (place.chunk != nullptr) few_[taken_of_few_++] = place.chunk;
-    return place;
+ChunkPool::Place SampleLane::take_newest(std::size_t needed) {
+  const std::size_t most = keeps_events(file_.mode())
+                               ? std::max(chunks_.ring_chunks() / part_of_ring, least_of_ring)
+                               : chunks_without_events;
+  if (newest_.size() < most) {
+    newest_.reserve(newest_.size() + 1);  // nothing may fail while the place is taken
+    std::uint32_t usual = bytes_without_events;
+    const ChunkPool::Place place = chunks_.take(needed, nullptr, usual);
+    if (place.chunk != nullptr) {
+      newest_.push_back(place.chunk);
+      return place;
+    }
   }
-  for (std::size_t i = 0; i < few_.size(); ++i) {
-    ChunkHeader* const oldest = few_[taken_of_few_++ % few_.size()];
+  for (std::size_t i = 0; i < newest_.size(); ++i) {
+    ChunkHeader* const oldest = newest_[oldest_++ % newest_.size()];
     if (oldest != chunk_ && oldest->size >= needed) return chunks_.empty(oldest);
   }
-  return place;
+  return ChunkPool::Place{};
 }
 
 SampleLane::Room SampleLane::make_room(std::size_t bytes) {
@@ -106,7 +112,8 @@ void SampleLane::forget() noexcept {
   chunk_ = nullptr;
   next_ = end_ = nullptr;
   usual_ = first_chunk_bytes;
-  taken_of_few_ = 0;
+  newest_.clear();
+  oldest_ = 0;
   number_ = samples_ = before_ = 0;
 }
 

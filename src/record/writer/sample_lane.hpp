@@ -3,12 +3,12 @@
 
 #pragma once
 
+#include "core/memory/page_pool.hpp"
 #include "record/chunks/chunk_pool.hpp"
 #include "record/chunks/recording_file.hpp"
 #include "record/definitions/definition_writer.hpp"
 #include "record/file/sample_format.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -18,8 +18,9 @@ namespace nvspan::record {
 // Samples of Python's stacks, whose records come whole. They belong to no thread.
 class SampleLane {
  public:
-  SampleLane(RecordingFile& file, ChunkPool& chunks, DefinitionWriter& definitions)
-      : file_(file), chunks_(chunks), definitions_(definitions) {}
+  SampleLane(core::PagePool& pool, RecordingFile& file, ChunkPool& chunks,
+             DefinitionWriter& definitions)
+      : file_(file), chunks_(chunks), definitions_(definitions), newest_(pool) {}
 
   // False: there is no space for it.
   bool define(CodeDefinition code, std::string_view file, std::string_view function);
@@ -41,7 +42,7 @@ class SampleLane {
 
  private:
   bool take_chunk(std::size_t bytes);
-  ChunkPool::Place take_of_few(std::size_t needed) noexcept;
+  ChunkPool::Place take_newest(std::size_t needed);
 
   RecordingFile& file_;
   ChunkPool& chunks_;
@@ -50,9 +51,10 @@ class SampleLane {
   char* next_ = nullptr;
   char* end_ = nullptr;
   std::uint32_t usual_ = 0;
-  // Modes that keep no events: the newest samples alone, in these.
-  std::array<ChunkHeader*, 16> few_ = {};
-  std::size_t taken_of_few_ = 0;
+  // All modes but `full`: the newest samples alone, in these, the one at `oldest_` the first that
+  // is emptied.
+  core::PoolVector<ChunkHeader*> newest_;
+  std::size_t oldest_ = 0;
   std::uint64_t number_ = 0;   // of chunks
   std::uint64_t samples_ = 0;  // in all chunks
   std::uint64_t before_ = 0;   // in those before this one
