@@ -29,6 +29,7 @@ from nvspan._results import (
 )
 from nvspan._results.jobs import CriticalPath, JobCounts, LiveHeader, LiveSample, Rank, Standings
 from nvspan._results.lines import (
+    FunctionCaller,
     LineGains,
     LineShares,
     LineTable,
@@ -47,6 +48,7 @@ from nvspan._results.loops import (
     LoopName,
     LoopOpen,
     LoopSelf,
+    LoopStretches,
     LoopThread,
     LoopTiny,
     LoopTree,
@@ -97,6 +99,9 @@ class Lines:
     def stacks(
         self, hidden: Sequence[int], idle: bool
     ) -> tuple[list[tuple[str | None, str | None]], list[tuple[int, list[int], int]]]: ...
+    def callers(
+        self, hidden: Sequence[int], paths: Sequence[bool], idle: bool
+    ) -> list[FunctionCaller]: ...
     def flame(
         self, hidden: Sequence[int], idle: bool, most_nodes: int, most_lines: int
     ) -> SampledFlame: ...
@@ -118,7 +123,9 @@ class Lines:
         threads: Sequence[int],
         starts: Sequence[int],
         ends: Sequence[int],
-        is_first: Sequence[bool],
+        steps: Sequence[int],
+        firsts: int,
+        count: int,
     ) -> LineGains: ...
     def others(
         self, thread: int, starts: Sequence[int], ends: Sequence[int]
@@ -167,6 +174,7 @@ class LoopSteps:
     def waits(self, thread: int) -> list[LoopWait]: ...
     def waits_of(self, which: Sequence[int] | Buffer) -> list[LoopWait]: ...
     def holds(self) -> LoopHolds: ...
+    def owned_stretches(self) -> LoopStretches: ...
     def found(
         self,
         roles: dict[tuple[int, int], int],

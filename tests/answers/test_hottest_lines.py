@@ -100,11 +100,35 @@ def test_a_program_without_ranges_has_its_functions(tmp_path, source):
         "614 ms: 80% on a core, 20% waiting (no ranges: functions by self time)",
         f"next  nvspan stats --lines {tmp_path}/a.nvspan",
     ]
+    called = "main()  train.py:1"
     assert overview(analysis).splitlines() == [
-        "function    self  share  hottest line                   of run",
-        "load()    492 ms    80%  train.py:2  json.loads(line)  65% ±4%",
-        "save()    123 ms    20%  train.py:5  time.sleep(0.05)  20% ±4%  waiting",
+        "function    self  share  hottest line                   of run           called from",
+        "load()    492 ms    80%  train.py:2  json.loads(line)  65% ±4%" + 11 * " " + called,
+        "save()    123 ms    20%  train.py:5  time.sleep(0.05)  20% ±4%  waiting  " + called,
     ]
+    assert overview(analysis, 80).splitlines()[-1] == "(in 80 columns: without called from)"
+
+
+@pytest.mark.parametrize(("one", "named"), [(9, "fetch()  train.py:11"), (7, "")])
+def test_a_caller_is_named_that_has_four_fifths(tmp_path, source, one, named):
+    """load(), which calls itself, is called by fetch() in `one` of ten samples, else by test()."""
+    file = SampledFile()
+    top = file.frame(source, "<module>", 90)
+    load = [file.frame(source, "load", line, first_line=1) for line in (2, 1)]
+    fetch, test = (file.frame(source, name, line, first_line=9)
+                   for name, line in (("fetch", 11), ("test", 13)))  # fmt: skip
+    thread, samples = file.thread(), SampleChunk(0, 1024)
+    for look in range(1, 500):
+        caller = fetch if look % 10 < one else test
+        samples.sample(look * 1000, thread, file.stack(top, caller, *load))
+    for look in range(500, 600):
+        samples.sample(look * 1000, thread, file.stack(top, fetch))
+    file.samples(samples)
+    shown = overview(analyze(nvspan.read(file.write(tmp_path / "a.nvspan")))).splitlines()
+    assert shown[0].split()[-2:] == ["called", "from"]
+    cells = {line.split()[0]: line for line in shown[1:]}
+    assert cells["load()"].partition("def load():  ")[2].partition("%  ")[2].strip() == named
+    assert cells["fetch()"].endswith("  train.py:90")  # of the module
 
 
 def test_ranges_without_steps_have_the_lines_of_their_own_time(tmp_path, source):

@@ -140,6 +140,8 @@ class SampledPath(NamedTuple):
     own: int  # of all kinds
     folded: int
     lines: dict[int, tuple[int, int, str]]  # line: total and self of all kinds, text
+    margins: dict[int, int]  # line: half of the interval of its share, in hundredths of a percent
+    hot: dict[tuple[str, int], int]  # function and line: likewise of its self time in the range
 
 
 def sampled_of(sampled: dict[str, Any]) -> list[SampledPath]:
@@ -154,7 +156,9 @@ def sampled_of(sampled: dict[str, Any]) -> list[SampledPath]:
         _, *own = (read.next() for _ in range(4))
         running, ready, waiting = times
         found.append(
-            SampledPath(names, samples, (running, ready, waiting), sum(own), read.next(), {})
+            SampledPath(
+                names, samples, (running, ready, waiting), sum(own), read.next(), {}, {}, {}
+            )
         )
     at = 0
     for _ in range(sampled["lineCount"]):
@@ -163,4 +167,17 @@ def sampled_of(sampled: dict[str, Any]) -> list[SampledPath]:
         _, *total = (lines.next() for _ in range(4))
         _, *own = (lines.next() for _ in range(4))
         found[at].lines[number] = (sum(total), sum(own), sampled["texts"][lines.next()])
+        found[at].margins[number] = lines.next()
+    for node, *key, margin in hottest_of(sampled):
+        if node >= 0:
+            found[node].hot[sampled["looks"][key[0]][0], key[1]] = margin
+    return found
+
+
+def hottest_of(sampled: dict[str, Any]) -> list[tuple[int, int, int, int]]:
+    """The hottest lines of paths (-1: of all): path, look, line, half of the interval."""
+    read, node, found = Numbers(sampled["hottest"]), -1, []
+    for _ in range(sampled["hotCount"]):
+        node += read.next()
+        found.append((node, read.next(), read.next(), read.next()))
     return found

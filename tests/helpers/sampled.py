@@ -19,7 +19,7 @@ BEGIN = 1_000_000 * UNIT  # ticks
 _DEFINITIONS, _EVENTS, _SAMPLES = 2, 1, 4
 _STRING, _DOMAIN, _SITE, _THREAD = 1, 2, 3, 5
 _CODE, _FRAME, _STACK, _SAMPLED_THREAD = 16, 17, 18, 19
-_PUSH, _POP, _BASE = 1, 2, 6
+_PUSH, _POP, _START, _END, _BASE = 1, 2, 3, 4, 6
 _HEADER, _HEADER_FIELDS, _CHUNK = 4096, 1592, 96
 _LIVE, _LIVE_MAGIC, _LIVE_CHUNKS = 3072, 0x3145564C53564EFD, 24
 _NONE, _NO_COLUMN = 0xFFFFFFFF, 0xFFFF
@@ -175,6 +175,9 @@ class _Body:
     is_last: bool = False
 
 
+_Event = tuple[int, int, int, int | None]  # when, its kind, subject, the number of a span
+
+
 class SampledFile:
     """A recording of ranges and samples."""
 
@@ -188,8 +191,8 @@ class SampledFile:
         self._codes: dict[tuple[str, str, int], int] = {}
         self._frames: dict[tuple[int, ...], int] = {}
         self._stacks: dict[tuple[int, int], int] = {}
-        self._events: dict[int, list[tuple[int, int, int]]] = {}
-        self._chunks: list[tuple[SampleChunk, int, bool]] = []
+        self._events: dict[int, list[_Event]] = {}
+        self._chunks: list[tuple[SampleChunk, int, bool, int]] = []
         self.end = 0
         self.define(_DOMAIN, struct.pack("<II", 0, _NONE))
 
@@ -256,19 +259,34 @@ class SampledFile:
         """Nested ranges of a thread, from when to when; None: it does not end."""
         events = self._events.setdefault(tid or self.pid, [])
         for begin, end, name in ranges:
-            if name not in self._sites:
-                self._sites[name] = len(self._sites)
-                self.define(_SITE, struct.pack("<IIIBBBBII", self._sites[name], 0, self.text(name),
-                                               1, 0, 0, 0, 0, 0))  # fmt: skip
-            events.append((begin, _PUSH, self._sites[name]))
+            events.append((begin, _PUSH, self._site(name), None))
             if end is not None:
-                events.append((end, _POP, 0))
+                events.append((end, _POP, 0, None))
         events.sort(key=lambda event: event[0])
 
-    def samples(self, chunk: SampleChunk, number: int | None = None, seal: bool = True) -> None:
-        """Adds a chunk; `number` is its own, else the next."""
+    def spans(self, spans: Iterable[tuple[int, int, str]], tid: int | None = None) -> None:
+        """Start/end ranges of a thread, from when to when."""
+        events = self._events.setdefault(tid or self.pid, [])
+        for begin, end, name in spans:
+            number = self._next(_START)
+            events.append((begin, _START, self._site(name), number))
+            events.append((end, _END, 0, number))
+        events.sort(key=lambda event: event[0])
+
+    def _site(self, name: str) -> int:
+        if name not in self._sites:
+            self._sites[name] = len(self._sites)
+            self.define(_SITE, struct.pack("<IIIBBBBII", self._sites[name], 0, self.text(name),
+                                           1, 0, 0, 0, 0, 0))  # fmt: skip
+        return self._sites[name]
+
+    def samples(
+        self, chunk: SampleChunk, number: int | None = None, seal: bool = True, skipped: int = 0
+    ) -> None:
+        """Adds a chunk; `number`: its own, else the next; `skipped` samples before it are gone."""
         before = self._chunks[-1][1] if self._chunks else 0
-        self._chunks.append((chunk, before + 1 if number is None else number, seal))
+        number = before + 1 if number is None else number
+        self._chunks.append((chunk, number, seal, skipped))
 
     def data(self, closed: bool = True) -> bytes:
         """The bytes of the file."""
@@ -284,8 +302,9 @@ class SampledFile:
                       number=1, is_last=True)
             )  # fmt: skip
         before = 0
-        for at, (chunk, number, is_sealed) in enumerate(self._chunks, 1):
+        for at, (chunk, number, is_sealed, skipped) in enumerate(self._chunks, 1):
             last = max(last, chunk.now)
+            before += skipped
             bodies.append(
                 _Body(_SAMPLES, bytes(chunk.data), chunk.now, count=chunk.samples, number=number,
                       before=before, base=chunk.base, is_sealed=is_sealed,
@@ -338,13 +357,15 @@ class SampledFile:
         return bytes(header)
 
 
-def _entries(events: Sequence[tuple[int, int, int]]) -> bytes:
+def _entries(events: Sequence[_Event]) -> bytes:
     base, found = 0, bytearray()
-    for at, kind, subject in events:
+    for at, kind, subject, number in events:
         if (at - base) * UNIT >> 40:
             base = at
             found += struct.pack("<QQ", _BASE << 40, BEGIN + base * UNIT)
         found += struct.pack("<Q", (at - base) * UNIT | kind << 40 | subject << 45)
+        if number is not None:
+            found += struct.pack("<Q", number)
     return bytes(found)
 
 

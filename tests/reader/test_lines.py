@@ -15,6 +15,7 @@ from helpers.sampled import BEGIN, READY, UNIT, WAITING, SampleChunk, SampledFil
 from nvspan import _reader
 from nvspan.recording import Recording
 from nvspan.recording.source import is_library, short_names
+from nvspan.report.lines import missed_lines
 
 PERIOD = 1024  # us: 1,000 units
 
@@ -321,28 +322,21 @@ def test_files_of_several_processes_are_added_up(tmp_path):
     assert (lines.facts.processes, lines.facts.threads) == (3, 3)
 
 
-def test_chunks_go_on_from_one_another_but_for_what_is_missing(tmp_path, program):
+@pytest.mark.parametrize("mode", range(4))
+def test_chunks_go_on_from_one_another_but_for_those_that_newer_ones_replaced(tmp_path, mode):
+    """As they do in every mode but "full", and in the others that the process was in later."""
+    program = Program(mode=mode)
     f = program.stack("f")
     chunks = [chunk(at).sample(at + 1000, 1, f).sample(at + 2000, 1, f) for at in (0, 5000, 10000)]
-    for one, place in zip(chunks, (1, 2, 4), strict=True):
-        program.file.samples(one, place)
+    for one, place, skipped in zip(chunks, (7, 8, 10), (40, 0, 2), strict=True):
+        program.file.samples(one, place, skipped=skipped)
     recording = nvspan.read(program.file.write(tmp_path / "a.nvspan"))
     # 2,000 in the first, 5,000 from there to the end of the second, 2,000 in the last.
     assert times(recording.lines("function").rows)[0] == ("f", 6, 9000, 0, 0, 9000)
-    assert recording.lines().facts.has_gap
-    assert recording.problems == [
-        f"{tmp_path}/a.nvspan: samples of where its threads were are missing; their number is "
-        "unknown"
-    ]
-
-
-def test_a_ring_begins_later(tmp_path):
-    program = Program(mode=1)
-    f = program.stack("f")
-    program.file.samples(chunk().sample(1000, 1, f), number=7)
-    recording = nvspan.read(program.file.write(tmp_path / "a.nvspan"))
-    assert times(recording.lines("function").rows)[0] == ("f", 1, 1000, 0, 0, 1000)
+    facts = recording.lines().facts
+    assert (facts.overwritten, facts.missing, facts.has_gap) == (42, 0, False)
     assert recording.problems == []
+    assert missed_lines(facts) == ["42 older samples overwritten"]
 
 
 def test_a_damaged_chunk_is_left_out_and_counted(tmp_path, program):
@@ -439,8 +433,8 @@ def test_what_the_sampler_missed_is_told(tmp_path, program):
     facts = read(tmp_path, program, samples).lines().facts
     assert facts.as_dict() == {
         "processes": 1, "threads": 1, "period": PERIOD * 1000, "looks": 10, "samples": 20,
-        "torn": 30, "unnamed": 40, "cut": 50, "unlisted": 60, "sampler": 70_000, "missing": 0,
-        "has_gap": False,
+        "torn": 30, "unnamed": 40, "cut": 50, "unlisted": 60, "sampler": 70_000,
+        "overwritten": 0, "missing": 0, "has_gap": False,
     }  # fmt: skip
 
 

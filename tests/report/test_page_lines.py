@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 
 import pytest
 
 import nvspan
-from helpers.page_data import data_of, sampled_of, tracks_of
+from helpers.page_data import data_of, hottest_of, sampled_of, tracks_of
 from helpers.sampled import BEGIN, RUNNING, UNIT, WAITING, SampleChunk, SampledFile
 from nvspan.report import page
 from nvspan.report.page import data
@@ -220,3 +221,42 @@ def test_short_stretches_are_merged_and_lose_no_time(tmp_path, source):
     assert sum(block.busy for block in levels[1]) == 99_000 * UNIT
     assert len(levels[1]) < 20
     assert timeline["note"].startswith("Stretches of samples shorter than ")
+
+
+def test_shares_have_the_intervals_of_stats(tmp_path):
+    """Of all threads together: in all, in a range, and in the only function of it."""
+    file = SampledFile()
+    first, second = (file.stack(file.frame("/p/app.py", "load", line, first_line=3))
+                     for line in (4, 5))  # fmt: skip
+    save = file.stack(file.frame("/p/lib.py", "save", 9, first_line=8))
+    main, other = file.thread(), file.thread(7)
+    samples = SampleChunk(0, 1024)
+    end = 0
+    for look in range(1, 1500):
+        end = 1000 * look
+        samples.sample(end, main, save if look > 1200 else second if look // 90 % 3 else first)
+        if look < 700:
+            samples.sample(end, other, second if look % 5 else first)
+        elif look == 700:
+            samples.note(3, other)
+    file.ranges([(0, 1200_500, "load"), (1200_501, end + 1, "save")])
+    file.ranges([(0, 700_500, "load")], tid=7)
+    file.samples(samples)
+    recording = nvspan.read(file.write(tmp_path / "a.nvspan"))
+    held = sampled(recording)
+    lines = recording.lines()
+    looks = {"load": "load()  app.py:3", "save": "save()  lib.py:8"}
+
+    def margins(rows):
+        return {(looks[row.function], row.line): math.ceil(10_000 * row.margin) for row in rows}
+
+    in_all = {(held["looks"][look][0], line): margin
+              for node, look, line, margin in hottest_of(held) if node < 0}  # fmt: skip
+    assert in_all == margins(lines.rows)
+    assert len(in_all) == 3
+    paths = {path.names[1:]: path for path in reversed(sampled_of(held))}  # of the first thread
+    in_load = margins(lines.within("load").rows)
+    assert paths[("load",)].hot == in_load
+    assert paths[("save",)].hot == margins(lines.within("save").rows)
+    of_load = paths[("load", looks["load"])].margins
+    assert {(looks["load"], line): margin for line, margin in of_load.items()} == in_load

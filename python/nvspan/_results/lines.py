@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     # Parent (-1: none), root, whether it is a range, its number, total, self, how many it holds
     # folded.
     SampledNode = tuple[int, int, bool, int, Times, Times, int]
+    # A node, the line, total, self, and half of the 95% interval of the total's share there.
+    SampledNodeLine = tuple[int, int, Times, Times, float]
+    # A node (-1: all), the function, the line, and likewise of the share of its self time there.
+    SampledHotLine = tuple[int, int, int, float]
 
 
 class SampledTime(Result):
@@ -48,6 +52,18 @@ class LineRow(SampledLine):
     margin: float  #: half of the 95% interval of `share`
 
 
+class FunctionCaller(Result):
+    """Who called a function for the most of its self time."""
+
+    file: str | None  #: of the function
+    function: str | None  #: its qualified name, on CPython 3.10 its name; None: unknown
+    line: int  #: where it begins; 0: unknown
+    caller_file: str | None  #: None: nobody is shown that called it
+    caller: str | None  #: the function that did; None: likewise, or unknown
+    call_line: int  #: the line of the call; 0: unknown
+    share: float  #: the part of the function's self time
+
+
 class SampledPath(SampledTime):
     """A path of nested ranges, by name; the first one is the whole program."""
 
@@ -72,7 +88,8 @@ class SampledFlame(Result):
     ranges: list[tuple[Text, Text]]  #: domain and name
     functions: list[tuple[Text, Text, int]]  #: function, file, the line where it begins
     nodes: list[SampledNode]  #: parents before their children
-    lines: list[tuple[int, int, Times, Times]]  #: of a node: line, total, self
+    lines: list[SampledNodeLine]  #: by their nodes
+    hottest: list[SampledHotLine]  #: those with the most self time in each range, and in all
     folded: int  #: how many paths were left out, as small ones
 
 
@@ -139,11 +156,13 @@ class SampleFacts(Result):
     cut: int  #: stacks that are kept without a part of their frames
     unlisted: int  #: looks at which some threads could not be found
     sampler: int  #: CPU time of the sampler
+    overwritten: int  #: samples that newer ones replaced: all modes but "full" keep the newest
     missing: int  #: samples that were recorded and are damaged or not in the file
     has_gap: bool  #: whether further samples are missing, of an unknown number
 
 
 LINE_RESULTS = (
+    FunctionCaller,
     LineGain,
     LineGains,
     LineRow,

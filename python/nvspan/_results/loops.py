@@ -191,6 +191,15 @@ class LoopHolds(Result):
     parts: list[LoopHeld]  #: those that are held for some time
 
 
+class LoopStretches(Result):
+    """Stretches of threads in which they surely work for one step, as columns."""
+
+    step: Buffer  #: its number
+    thread: Buffer  #: a row of `Recording.threads`
+    start: Buffer  #: ns
+    end: Buffer  #: ns
+
+
 class LoopSelf(Result):
     """The time of a group's ranges on a thread outside of the ranges within them."""
 
@@ -225,6 +234,7 @@ LOOP_RESULTS = (
     LoopOpen,
     LoopPart,
     LoopSelf,
+    LoopStretches,
     LoopThread,
     LoopTiny,
     LoopTree,

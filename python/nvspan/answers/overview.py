@@ -18,7 +18,7 @@ from nvspan.report.hottest import function_rows, hottest, hottest_cells
 from nvspan.report.narrow import fitted
 from nvspan.report.text import range_label
 
-_MAX_ROWS, _LINE, _WAITS = 8, "hottest line", ""
+_MAX_ROWS, _LINE, _WAITS, _CALLER = 8, "hottest line", "", "called from"
 _SMALL, _OUTSIDE = 0.001, 0.01  # of a step or run: rows that are left out; time outside any phase
 
 
@@ -30,16 +30,19 @@ def overview(analysis: Analysis, width: int | None = None) -> str:
     loop = analysis.loop
     parts = analysis.parts
     if analysis.lines is not None and not analysis.stats.rows:
-        heads = ["function", "self", "share", _LINE, "of run", _WAITS]
+        heads = ["function", "self", "share", _LINE, "of run", _WAITS, _CALLER]
         cells = function_rows(analysis.lines, sys.stderr)
+        if not any(cell[-1] for cell in cells):
+            heads, cells = heads[:-1], [cell[:-1] for cell in cells]
     elif loop is None or parts is None:
         heads, cells = _total_rows(analysis)
     elif loop.choice is None:
         heads, cells = _self_rows(loop, analysis.lines)
     else:
         heads, cells = _phase_rows(loop, parts, loop.choice.unit, analysis.lines)
-    left = [*heads[:1], _LINE, _WAITS]
-    return fitted(heads, cells[:_MAX_ROWS], left, width=width) if cells else ""
+    left = [*heads[:1], _LINE, _WAITS, _CALLER]
+    shown = cells[:_MAX_ROWS]
+    return fitted(heads, shown, left, width=width, dispensable=[_CALLER]) if cells else ""
 
 
 def _phase_rows(

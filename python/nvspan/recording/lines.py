@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nvspan._results.lines import (
+        FunctionCaller,
         LineGains,
         LineShares,
         SampledFlame,
@@ -124,6 +125,10 @@ class Lines(Frame):
         """The text of a line of a file; empty as `text` is."""
         return self._sources.line(file, line)
 
+    def callers(self) -> list[FunctionCaller]:
+        """Who called each function that has self time, for the most of it."""
+        return self._samples.callers(self._hidden(), list(self._chosen), self._idle)
+
     def flame(self, most_nodes: int, most_lines: int) -> SampledFlame:
         """The paths of ranges and functions with the most time, and the lines in them."""
         return self._samples.flame(self._hidden(), self._idle, most_nodes, most_lines)
@@ -164,14 +169,16 @@ class Lines(Frame):
         threads: Sequence[int],
         starts: Sequence[int],
         ends: Sequence[int],
-        is_first: Sequence[bool],
+        steps: Sequence[int],
+        firsts: int,
+        count: int,
     ) -> LineGains:
-        """The lines with more time in some stretches of time, the first ones, than in the others.
+        """The lines with more time in the first steps, so many of `count`, than in the others.
 
-        Each is of a thread, a row of `Recording.threads`.
+        Each stretch of time is of a thread, a row of `Recording.threads`, and of a step.
         """
         by = GROUPS.index(self.by)
-        return self._samples.gains(by, self._hidden(), threads, starts, ends, is_first)
+        return self._samples.gains(by, self._hidden(), threads, starts, ends, steps, firsts, count)
 
     def others(self, thread: int, starts: Sequence[int], ends: Sequence[int]) -> list[ThreadTime]:
         """What the threads other than this row of `Recording.threads` did in stretches of time."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import IO
 
-from nvspan._results.lines import LineRow, LineShare, LineShares, SampledLine
+from nvspan._results.lines import FunctionCaller, LineRow, LineShare, LineShares, SampledLine
 from nvspan.recording import Recording
 from nvspan.recording.lines import Lines, function_name, outer_function, place
 from nvspan.recording.source import short_names
@@ -19,6 +19,7 @@ MIN_SAMPLES, _MAX_MARGIN = 25, 0.15
 _MIN_SHARE = 0.02  # of the run: a function below is not shown
 _LARGE = 0.1  # of a phase: its hottest line
 _WAITS = 0.5  # of a line's time: it is said that it waits
+_ONE_CALLER = 0.8  # of a function's time: the line that calls it
 
 
 def sampled(recording: Recording) -> Lines | None:
@@ -83,8 +84,9 @@ def run_headline(lines: Lines) -> str:
 
 
 def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
-    """The functions of a program without ranges, each with its hottest line."""
+    """The functions of a program without ranges, each with its hottest line and its caller."""
     functions = lines.by_group("function")
+    callers = {(one.file, one.function, one.line): one for one in functions.callers()}
     cells = []
     for row in functions.rows if functions.samples >= MIN_SAMPLES else ():
         if row.share < _MIN_SHARE:
@@ -101,6 +103,7 @@ def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
         cells.append([
             short_name(function_name(row)), duration(row.self), _share_text(row, stream),
             *hottest_cells(None if own is None else (lines, own), stream),
+            caller_text(callers.get((row.file, row.function, row.line or 0))),
         ])  # fmt: skip
     return cells
 
@@ -110,6 +113,15 @@ def _share_text(row: LineRow, stream: IO[str] | None) -> str:
     if row.margin <= _MAX_MARGIN:
         return percent(row.share)
     return margin_text(row.share, row.margin, stream)
+
+
+def caller_text(found: FunctionCaller | None) -> str:
+    """``load()  main.py:20``, without the name of a module; empty where there are several."""
+    if found is None or found.caller_file is None or found.share < _ONE_CALLER:
+        return ""
+    where = f"{short_names([found.caller_file])[found.caller_file]}:{found.call_line}"
+    name = outer_function(found.caller) or "?"
+    return short_name(where if name.endswith(">") else f"{name}()  {where}")
 
 
 def line_text(lines: Lines, row: LineRow | LineShare, what: str) -> str:

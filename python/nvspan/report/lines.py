@@ -51,6 +51,8 @@ def missed_lines(facts: SampleFacts) -> list[str]:
         said.append(f"{percent(facts.cut / looked)} of the stacks lack a part of their frames")
     if facts.unlisted >= _MANY * max(facts.looks, 1):
         said.append(f"threads may be missing from {counted(facts.unlisted, 'look')}")
+    if facts.overwritten:
+        said.append(f"{counted(facts.overwritten, 'older sample')} overwritten")
     if facts.missing:
         said.append(f"{counted(facts.missing, 'sample')} missing from the file")
     elif facts.has_gap:

@@ -10,6 +10,7 @@
 #include "bindings/reader/values/result.hpp"
 #include "reader/page/sample_flame.hpp"
 #include "reader/page/sample_timeline.hpp"
+#include "reader/samples/callers.hpp"
 #include "reader/samples/line_sums.hpp"
 #include "reader/samples/window_lines.hpp"
 
@@ -105,6 +106,7 @@ class LinesObject {
     entry["cut"] = all.counts.cut;
     entry["unlisted"] = all.counts.unlisted;
     entry["sampler"] = all.counts.cpu_us * 1000;
+    entry["overwritten"] = all.overwritten;
     entry["missing"] = all.missing;
     entry["has_gap"] = all.has_gap;
     return entry.done();
@@ -163,12 +165,32 @@ class LinesObject {
     return py::make_tuple(places, stacks);
   }
 
+  py::list callers(const std::vector<std::uint32_t>& hidden, const std::vector<bool>& paths,
+                   bool idle) const {
+    const reader::LineOptions options = options_of(1, hidden, paths, idle);
+    const std::vector<reader::FunctionCaller> found =
+        unlocked([&] { return reader::function_callers(*recording_, *sums_, options); });
+    py::list rows;
+    for (const reader::FunctionCaller& one : found) {
+      NewResult entry("FunctionCaller");
+      entry["file"] = text(one.function.file);
+      entry["function"] = text(one.function.function);
+      entry["line"] = one.function.first_line;
+      entry["caller_file"] = text(one.caller.file);
+      entry["caller"] = text(one.caller.function);
+      entry["call_line"] = one.caller.line;
+      entry["share"] = one.share;
+      rows.append(entry.done());
+    }
+    return rows;
+  }
+
   py::object flame(const std::vector<std::uint32_t>& hidden, bool idle, std::size_t most_nodes,
                    std::size_t most_lines) const {
     const reader::LineOptions options = options_of(1, hidden, {}, idle);
     const reader::SampleFlame found = unlocked(
         [&] { return reader::sample_flame(*recording_, *sums_, options, most_nodes, most_lines); });
-    py::list roots, ranges, functions, nodes, lines;
+    py::list roots, ranges, functions, nodes, lines, hottest;
     for (const reader::SampleFlameRoot& root : found.roots) {
       roots.append(py::make_tuple(root.process, root.tid));
     }
@@ -183,7 +205,11 @@ class LinesObject {
                                   times_of(node.total), times_of(node.self), node.folded));
     }
     for (const reader::SampleFlameLine& line : found.lines) {
-      lines.append(py::make_tuple(line.node, line.line, times_of(line.total), times_of(line.self)));
+      lines.append(py::make_tuple(line.node, line.line, times_of(line.total), times_of(line.self),
+                                  line.margin));
+    }
+    for (const reader::SampleFlameHot& one : found.hottest) {
+      hottest.append(py::make_tuple(one.node, one.place, one.line, one.margin));
     }
     NewResult entry("SampledFlame");
     entry["roots"] = roots;
@@ -191,6 +217,7 @@ class LinesObject {
     entry["functions"] = functions;
     entry["nodes"] = nodes;
     entry["lines"] = lines;
+    entry["hottest"] = hottest;
     entry["folded"] = found.folded;
     return entry.done();
   }
@@ -251,21 +278,25 @@ class LinesObject {
     return entry.done();
   }
 
-  // Each stretch is of a row of Recording.threads; those where `is_first` against the others.
+  // Each stretch is of a row of Recording.threads, and of a step: of `count` ones, the first
+  // `firsts` against the others.
   py::object gains(std::uint8_t by, const std::vector<std::uint32_t>& hidden,
                    const std::vector<std::uint32_t>& threads,
                    const std::vector<std::int64_t>& starts, const std::vector<std::int64_t>& ends,
-                   const std::vector<bool>& is_first) const {
+                   const std::vector<std::uint32_t>& steps, std::uint32_t firsts,
+                   std::uint32_t count) const {
     const reader::WindowedLines lines = windowed(by, hidden);
-    if (threads.size() != starts.size() || is_first.size() != starts.size()) {
-      throw py::value_error("not one thread and set for each stretch");
+    if (threads.size() != starts.size() || steps.size() != starts.size()) {
+      throw py::value_error("not one thread and step for each stretch");
     }
+    if (firsts > count) throw py::value_error("more first steps than there are");
     std::vector<SampleWindow> all = windows_of(starts, ends, false);
     std::map<Key, std::vector<SampleWindow>> of_threads;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (threads[i] >= recording_->threads().size()) throw py::index_error();
       const reader::ReadThread& thread = recording_->threads()[threads[i]];
-      all[i].set = is_first[i] ? 0 : 1;
+      if (steps[i] >= count) throw py::index_error();
+      all[i].set = steps[i];
       of_threads[{thread.process, thread.tid}].push_back(all[i]);
     }
     const reader::LineGains found = unlocked([&] {
@@ -274,7 +305,7 @@ class LinesObject {
         windows = reader::ordered_windows(std::move(windows));
         of.push_back({key.first, key.second, &windows});
       }
-      return reader::line_gains(*recording_, of, lines);
+      return reader::line_gains(*recording_, of, lines, {firsts, count});
     });
     py::list rows;
     for (const reader::LineGain& one : found.rows) {
@@ -318,6 +349,7 @@ class LinesObject {
     record::SampleCounts counts;
     std::uint64_t processes = 0;
     std::int64_t period = 0;
+    std::uint64_t overwritten = 0;
     std::uint64_t missing = 0;
     bool has_gap = false;
 
@@ -331,6 +363,7 @@ class LinesObject {
       counts.cut += facts.counts.cut;
       counts.unlisted += facts.counts.unlisted;
       counts.cpu_us += facts.counts.cpu_us;
+      overwritten += tables.overwritten;
       missing += tables.missing + facts.unknown;
       has_gap = has_gap || tables.has_gap;
     }
@@ -395,6 +428,7 @@ void bind_lines(py::module_& module) {
       .def("paths", &LinesObject::paths)
       .def("rows", &LinesObject::rows)
       .def("stacks", &LinesObject::stacks)
+      .def("callers", &LinesObject::callers)
       .def("flame", &LinesObject::flame)
       .def("timeline", &LinesObject::timeline)
       .def("shares", &LinesObject::shares)

@@ -201,6 +201,17 @@ py::object LoopStepsObject::holds() {
   return result.done();
 }
 
+py::object LoopStepsObject::owned_stretches() {
+  auto found = std::make_shared<const reader::OwnedStretches>(
+      without_gil([&] { return reader::owned_stretches(shared_->ranges, *steps_, owners()); }));
+  NewResult result("LoopStretches");
+  result["step"] = view_in(found, found->step);
+  result["thread"] = view_in(found, found->thread);
+  result["start"] = view_in(found, found->start);
+  result["end"] = view_in(found, found->end);
+  return result.done();
+}
+
 py::list LoopStepsObject::listed(const std::vector<reader::LoopMeanwhile>& meanwhile) const {
   py::list rows;
   for (const reader::LoopMeanwhile& part : meanwhile) {
@@ -314,6 +325,7 @@ void bind_loop_steps(py::module_& module) {
       .def("waits", &LoopStepsObject::waits)
       .def("waits_of", &LoopStepsObject::waits_of)
       .def("holds", &LoopStepsObject::holds)
+      .def("owned_stretches", &LoopStepsObject::owned_stretches)
       .def("found", &LoopStepsObject::found)
       .def("found_by_parts", &LoopStepsObject::found_by_parts);
 }

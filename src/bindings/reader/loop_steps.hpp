@@ -53,6 +53,8 @@ class LoopStepsObject {
   // Of some of the steps, wherever they run.
   pybind11::list waits_of(const std::vector<std::uint32_t>& which);
   pybind11::object holds();
+  // A LoopStretches.
+  pybind11::object owned_stretches();
 
   // A FoundSteps. `phases`: the names of the phases, of the time outside them, and of that in which
   // the CPU waits; `roles` is a dict from pairs of numbers, of a domain and a name, to roles.

@@ -203,4 +203,25 @@ Owners owners_of(const LoopRanges& ranges, const LoopSteps& steps) {
   return owners;
 }
 
+OwnedStretches owned_stretches(const LoopRanges& ranges, const LoopSteps& steps,
+                               const Owners& owners) {
+  std::vector<std::uint8_t> is_step(ranges.size());
+  for (const RangeRow row : steps.rows) is_step[row] = 1;
+  const auto is_taken = [&](RangeRow row) {
+    return is_step[row] == 0 && (ranges.flags[row] & LoopRanges::start_end) == 0 &&
+           owners.step[row] != Owners::none && !owners.doubts(row);
+  };
+  OwnedStretches found;
+  ThreadOf thread_of(ranges);
+  for (RangeRow row = 0; row < ranges.size(); ++row) {
+    const RangeRow around = ranges.parent[row];
+    if (!is_taken(row) || (around != no_range && is_taken(around))) continue;
+    found.step.push_back(owners.step[row]);
+    found.thread.push_back(thread_of(row));
+    found.start.push_back(ranges.start[row]);
+    found.end.push_back(ranges.end[row]);
+  }
+  return found;
+}
+
 }  // namespace nvspan::reader

@@ -23,6 +23,14 @@ struct Owners {
 
 Owners owners_of(const LoopRanges& ranges, const LoopSteps& steps);
 
+// Stretches of threads in which they surely work for one step: those of push/pop ranges that are in
+// it without a doubt, as no other task runs meanwhile. Those within another one are left out.
+struct OwnedStretches {
+  core::LargeVector<std::int64_t> step, thread, start, end;
+};
+OwnedStretches owned_stretches(const LoopRanges& ranges, const LoopSteps& steps,
+                               const Owners& owners);
+
 // Which step holds a range, where steps do not overlap on their threads.
 class OwnerSearch {
  public:

@@ -6,6 +6,7 @@
 #include "core/memory/path_table.hpp"
 #include "reader/page/folding.hpp"
 #include "reader/samples/chosen_slots.hpp"
+#include "reader/samples/share_blocks.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -17,13 +18,24 @@ namespace {
 
 constexpr std::uint32_t most_floors = 256;  // frames below count in the last one
 
-// The tree of one recording's samples. A spot is a line of a node, by way of one spot of each node
-// around it: every sample of a spot is at the same lines.
+// A line of a node, by way of one spot of each node around it: every sample of a spot is at the
+// same lines.
+struct SampleSpot {
+  std::uint64_t parent;  // a smaller number, of another node
+  std::uint64_t node;    // PathTable::none: that of a root
+  std::uint32_t line;
+  SampleTime time;
+};
+
+// The tree of one recording's samples.
 class SampleTree {
  public:
   SampleTree(const Recording& recording, const SampleSums& sums, const LineOptions& options,
              SampleFlame& out)
-      : sums_(sums), out_(out), places_(recording, LineKey::function, out.places) {
+      : sums_(sums),
+        out_(out),
+        places_(recording, LineKey::function, out.places),
+        spot_of_slot_(sums.slots().size(), none) {
     const ChosenSlots chosen(recording, sums, options);
     std::vector<SampleTime> of_slot(sums.slots().size());
     for (const auto& block : sums.blocks()) {
@@ -34,6 +46,7 @@ class SampleTree {
       if (!of_slot[i].empty() && chosen.has(i)) slots[sums.slots()[i].process].push_back(i);
     }
     for (std::uint32_t process = 0; process < slots.size(); ++process) {
+      first_spots_.push_back(spots_.size());
       if (slots[process].empty()) continue;
       const SampleTables& tables = recording.processes()[process].samples;
       const ShownStacks shown(tables, places_,
@@ -49,9 +62,12 @@ class SampleTree {
           spot_of_root_.push_back(spots_.size() - 1);
         }
         const std::uint64_t range = spot_of_path(spot_of_root_[root], slot.path);
-        spots_[spot_of_stack(tables, shown, stacks, range, slot.stack)].time += of_slot[number];
+        const std::uint64_t spot = spot_of_stack(tables, shown, stacks, range, slot.stack);
+        spot_of_slot_[number] = spot;
+        spots_[spot].time += of_slot[number];
       }
     }
+    first_spots_.push_back(spots_.size());
   }
 
   // Sums of the nodes and of their lines.
@@ -59,7 +75,7 @@ class SampleTree {
     std::vector<SampleTime> totals(spots_.size());
     std::vector<SampleFlameLine> lines;
     for (std::size_t i = spots_.size(); i-- > 0;) {
-      const Spot& spot = spots_[i];
+      const SampleSpot& spot = spots_[i];
       totals[i] += spot.time;
       if (spot.parent != none) totals[spot.parent] += totals[i];
       if (spot.node == none) continue;
@@ -67,7 +83,8 @@ class SampleTree {
       node.total += totals[i];
       node.self += spot.time;
       if (!node.is_range && !totals[i].empty()) {
-        lines.push_back({static_cast<std::uint32_t>(spot.node), spot.line, totals[i], spot.time});
+        lines.push_back(
+            {static_cast<std::uint32_t>(spot.node), spot.line, totals[i], spot.time, 1});
       }
     }
     const auto key = [](const SampleFlameLine& line) { return std::tie(line.node, line.line); };
@@ -83,16 +100,14 @@ class SampleTree {
     }
   }
 
+  const core::LargeVector<SampleSpot>& spots() const { return spots_; }
+  // Those of each process, one process after the other.
+  const std::vector<std::size_t>& first_spots() const { return first_spots_; }
+  const std::vector<std::uint64_t>& spot_of_slot() const { return spot_of_slot_; }
+
  private:
   static constexpr std::uint64_t none = core::PathTable::none;
   static constexpr std::uint64_t range_bit = std::uint64_t{1} << 63;
-
-  struct Spot {
-    std::uint64_t parent;  // a smaller number, of another node
-    std::uint64_t node;    // none: that of a root
-    std::uint32_t line;
-    SampleTime time;
-  };
 
   std::uint64_t spot_of_path(std::uint64_t root, std::uint32_t path) {
     if (path == 0) return root;
@@ -164,11 +179,165 @@ class SampleTree {
   const SampleSums& sums_;
   SampleFlame& out_;
   LinePlaces places_;
-  core::LargeVector<Spot> spots_;
+  core::LargeVector<SampleSpot> spots_;
+  std::vector<std::size_t> first_spots_;
+  std::vector<std::uint64_t> spot_of_slot_;
   std::vector<std::uint64_t> spot_of_root_;  // each larger than the one before
   std::vector<std::uint32_t> floors_;        // by node
   std::vector<std::uint32_t> way_;
   core::PathTable spots_of_paths_, spots_below_, nodes_;
+};
+
+// The intervals of lines' shares: nodes of all threads with the same path are one whole here.
+class FlameMargins {
+ public:
+  FlameMargins(const SampleSums& sums, const SampleTree& tree, SampleFlame& out)
+      : sums_(sums), tree_(tree), out_(out) {
+    number_wholes();
+    parts_of_spots_.resize(tree.spots().size());
+    for (std::size_t process = 0; process + 1 < tree.first_spots().size(); ++process) {
+      add_process(process);
+    }
+  }
+
+  void write() {
+    for (SampleFlameLine& line : out_.lines) {
+      const std::uint32_t whole = wholes_[line.node];
+      line.margin = margin(part_of(whole, line.line), whole);
+    }
+    const auto key = [&](const Hot& one) {
+      return std::make_tuple(one.whole, -shares_.part_time(one.part), one.part);
+    };
+    std::sort(hot_.begin(), hot_.end(),
+              [&](const Hot& a, const Hot& b) { return key(a) < key(b); });
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < hot_.size(); ++i) {
+      const Hot& one = hot_[i];
+      count = i != 0 && hot_[i - 1].whole == one.whole ? count + 1 : 0;
+      if (count >= SampleFlame::most_hottest) continue;
+      out_.hottest.push_back(
+          {firsts_[one.whole], one.place, one.line, margin(one.part, one.whole)});
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t none = core::PathTable::none;
+  static constexpr std::uint64_t hot_bit = std::uint64_t{1} << 63;
+  static constexpr std::uint32_t no_part = 0xFFFFFFFF;
+  static constexpr std::uint32_t all = 0;  // the whole of everything
+
+  struct Hot {
+    std::uint32_t part, whole, place, line;
+  };
+  struct Parts {
+    std::uint32_t total = no_part, hot = no_part;
+  };
+
+  void number_wholes() {
+    shares_.add_whole();
+    firsts_.push_back(-1);
+    samples_.push_back(0);
+    core::PathTable numbers;
+    for (std::size_t i = 0; i < out_.nodes.size(); ++i) {
+      const SampleFlameNode& node = out_.nodes[i];
+      const bool is_top = node.parent < 0;
+      const auto parent = static_cast<std::size_t>(node.parent);
+      const std::uint64_t kind = node.is_range ? hot_bit : 0;
+      std::uint64_t& number = numbers[{is_top ? all : wholes_[parent], kind | node.name}];
+      if (number == none) {
+        number = shares_.add_whole();
+        firsts_.push_back(static_cast<std::int64_t>(i));
+        samples_.push_back(0);
+      }
+      wholes_.push_back(static_cast<std::uint32_t>(number));
+      samples_[number] += node.total.samples;
+      if (is_top) samples_[all] += node.total.samples;
+    }
+  }
+
+  void add_process(std::size_t process) {
+    const auto& spots = tree_.spots();
+    const std::size_t begin = tree_.first_spots()[process];
+    const std::size_t end = tree_.first_spots()[process + 1];
+    if (begin == end) return;
+    std::vector<double> times(end - begin);
+    const std::size_t first = process * SampleSums::blocks_of_process;
+    for (std::size_t block = first; block < first + SampleSums::blocks_of_process; ++block) {
+      for (const SampleCell& cell : sums_.blocks()[block]) {
+        const std::uint64_t spot = tree_.spot_of_slot()[cell.slot];
+        if (spot == none) continue;
+        const auto ns = static_cast<double>(cell.time.all());
+        times[spot - begin] += ns;
+        shares_.take_whole(all, ns);
+        for (std::uint32_t part = hot_of(spot); part != no_part; part = around_[part]) {
+          shares_.take_part(part, ns);
+        }
+      }
+      for (std::size_t i = end; i-- > begin;) {
+        const double ns = std::exchange(times[i - begin], 0);
+        const SampleSpot& spot = spots[i];
+        if (ns == 0 || spot.node == none) continue;
+        times[spot.parent - begin] += ns;
+        shares_.take_whole(wholes_[spot.node], ns);
+        if (!out_.nodes[spot.node].is_range) shares_.take_part(total_of(i), ns);
+      }
+      shares_.end_block();
+    }
+  }
+
+  std::uint32_t total_of(std::size_t spot) {
+    std::uint32_t& known = parts_of_spots_[spot].total;
+    if (known != no_part) return known;
+    const SampleSpot& of = tree_.spots()[spot];
+    return known = part_of(wholes_[of.node], of.line);
+  }
+  std::uint32_t part_of(std::uint32_t whole, std::uint32_t line) {
+    std::uint64_t& part = parts_[{whole, line}];
+    if (part == none) part = add_part(whole, no_part);
+    return static_cast<std::uint32_t>(part);
+  }
+  std::uint32_t hot_of(std::uint64_t spot) {
+    std::uint32_t& known = parts_of_spots_[spot].hot;
+    if (known != no_part) return known;
+    const SampleSpot& of = tree_.spots()[spot];
+    if (of.node == none || out_.nodes[of.node].is_range) return no_part;
+    return known = hot_within(of.node, out_.nodes[of.node].name, of.line);
+  }
+  // Within the innermost range that is this node or around it.
+  std::uint32_t hot_within(std::uint64_t node, std::uint32_t place, std::uint32_t line) {
+    while (node != none && !out_.nodes[node].is_range) node = parent_of(node);
+    const std::uint32_t whole = node == none ? all : wholes_[node];
+    const core::PathKey key{whole, hot_bit | std::uint64_t{place} << 32 | line};
+    if (parts_[key] != none) return static_cast<std::uint32_t>(parts_[key]);
+    const std::uint32_t around = node == none ? no_part : hot_within(parent_of(node), place, line);
+    const std::uint32_t part = add_part(whole, around);
+    parts_[key] = part;
+    hot_.push_back({part, whole, place, line});
+    return part;
+  }
+  std::uint32_t add_part(std::uint32_t whole, std::uint32_t around) {
+    around_.push_back(around);
+    return shares_.add_part(whole);
+  }
+  std::uint64_t parent_of(std::uint64_t node) const {
+    const std::int64_t parent = out_.nodes[node].parent;
+    return parent < 0 ? none : static_cast<std::uint64_t>(parent);
+  }
+  double margin(std::uint32_t part, std::uint32_t whole) const {
+    return shares_.margin(part, samples_[whole]);
+  }
+
+  const SampleSums& sums_;
+  const SampleTree& tree_;
+  SampleFlame& out_;
+  ShareBlocks shares_;
+  std::vector<std::uint32_t> wholes_;   // by node
+  std::vector<std::int64_t> firsts_;    // of each whole: its first node
+  std::vector<std::uint64_t> samples_;  // likewise
+  core::PathTable parts_;
+  std::vector<std::uint32_t> around_;  // of a part that is a hot line: the same in the range around
+  std::vector<Hot> hot_;
+  std::vector<Parts> parts_of_spots_;
 };
 
 // The lines of nodes that are kept, and of these those with the most time.
@@ -193,18 +362,33 @@ void keep_lines(SampleFlame& flame, const std::vector<std::int64_t>& places, std
   std::sort(lines.begin(), lines.end(), before);
 }
 
+void keep_hottest(SampleFlame& flame, const std::vector<std::int64_t>& places) {
+  std::vector<SampleFlameHot>& lines = flame.hottest;
+  const auto is_gone = [&](const SampleFlameHot& one) {
+    return one.node >= 0 && places[static_cast<std::size_t>(one.node)] < 0;
+  };
+  lines.erase(std::remove_if(lines.begin(), lines.end(), is_gone), lines.end());
+  for (SampleFlameHot& one : lines) {
+    if (one.node >= 0) one.node = places[static_cast<std::size_t>(one.node)];
+  }
+}
+
 }  // namespace
 
 SampleFlame sample_flame(const Recording& recording, const SampleSums& sums,
                          const LineOptions& options, std::size_t most_nodes,
                          std::size_t most_lines) {
   SampleFlame flame;
-  SampleTree(recording, sums, options, flame).finish();
+  SampleTree tree(recording, sums, options, flame);
+  tree.finish();
+  FlameMargins(sums, tree, flame).write();
   const std::size_t all = flame.nodes.size();
   const auto time_of = [](const SampleFlameNode& node) {
     return static_cast<std::int64_t>(node.total.all());
   };
-  keep_lines(flame, fold_small(flame.nodes, most_nodes, time_of), most_lines);
+  const std::vector<std::int64_t> kept = fold_small(flame.nodes, most_nodes, time_of);
+  keep_lines(flame, kept, most_lines);
+  keep_hottest(flame, kept);
   flame.folded = all - flame.nodes.size();
   return flame;
 }

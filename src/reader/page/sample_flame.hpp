@@ -33,6 +33,16 @@ struct SampleFlameLine {
   std::uint32_t line = 0;
   SampleTime total;
   SampleTime self;
+  // The half of the 95 % interval of `total` in the node's, over all threads with this node.
+  double margin = 1;
+};
+
+// A line with the most self time within a range, or in all: likewise of its share there.
+struct SampleFlameHot {
+  std::int64_t node = -1;   // the range, in the first thread that has it; -1: all
+  std::uint32_t place = 0;  // of SampleFlame::places
+  std::uint32_t line = 0;
+  double margin = 1;
 };
 
 struct SampleFlameRoot {
@@ -41,10 +51,13 @@ struct SampleFlameRoot {
 };
 
 struct SampleFlame {
+  static constexpr std::size_t most_hottest = 10;  // in a range
+
   std::vector<SampleFlameRoot> roots;        // threads
   std::vector<LinePlace> places;             // functions
   core::LargeVector<SampleFlameNode> nodes;  // parents before their children
   std::vector<SampleFlameLine> lines;        // by their nodes, those with the most time first
+  std::vector<SampleFlameHot> hottest;       // by their nodes
   std::uint64_t folded = 0;                  // nodes that were left out
 };
 

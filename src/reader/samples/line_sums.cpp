@@ -4,11 +4,10 @@
 #include "reader/samples/line_sums.hpp"
 
 #include "core/key_order.hpp"
-#include "core/statistics/student_t.hpp"
 #include "reader/samples/chosen_slots.hpp"
+#include "reader/samples/share_blocks.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -62,30 +61,7 @@ void add_totals(const SampleTables& tables, const ShownStacks& shown,
   }
 }
 
-struct Moments {
-  double xx = 0, xy = 0;
-};
-
 }  // namespace
-
-double share_margin(double x, double y, double xx, double xy, double yy, std::size_t blocks,
-                    std::uint64_t samples) {
-  constexpr double outside = 0.025;  // on each side
-  if (y <= 0 || samples == 0) return 1;
-  const double share = x / y;
-  // Agresti and Coull: also where all samples are of one kind.
-  constexpr double normal = 1.96;
-  const double count = static_cast<double>(samples) + normal * normal;
-  const double center = (share * static_cast<double>(samples) + normal * normal / 2) / count;
-  double margin = normal * std::sqrt(center * (1 - center) / count);
-  if (blocks >= 2) {
-    const auto number = static_cast<double>(blocks);
-    const double squares = std::max(0.0, xx - 2 * share * xy + share * share * yy);
-    const double deviation = std::sqrt(squares * number / (number - 1)) / y;
-    margin = std::max(margin, core::t_quantile(outside, number - 1) * deviation);
-  }
-  return std::min(margin, 1.0);
-}
 
 LineSums line_sums(const Recording& recording, const SampleSums& sums, const LineOptions& options) {
   LineSums found;
@@ -94,23 +70,20 @@ LineSums line_sums(const Recording& recording, const SampleSums& sums, const Lin
   const ChosenSlots chosen(recording, sums, options);
   found.idle_threads = chosen.idle_threads();
   found.idle = chosen.idle();
-  std::vector<Moments> moments;
-  std::vector<double> of_block;
-  std::vector<std::uint32_t> touched;
-  double yy = 0;
+  ShareBlocks shares;
+  const std::uint32_t whole = shares.add_whole();
   for (std::size_t process = 0; process < recording.processes().size(); ++process) {
     const SampleTables& tables = recording.processes()[process].samples;
     if (tables.chunks.empty()) continue;
     const ShownStacks shown(tables, places,
                             hidden_codes(recording, tables, options.key, options.hidden));
     std::vector<SampleTime> of_stack(tables.stacks.size());
-    found.rows.resize(all_places.size());
-    moments.resize(all_places.size());
-    of_block.resize(all_places.size());
+    while (found.rows.size() < all_places.size()) {
+      found.rows.emplace_back();
+      shares.add_part(whole);
+    }
     const std::size_t first = process * SampleSums::blocks_of_process;
     for (std::size_t block = first; block < first + SampleSums::blocks_of_process; ++block) {
-      double all = 0;
-      touched.clear();
       for (const SampleCell& cell : sums.blocks()[block]) {
         if (!chosen.has(cell.slot)) continue;
         const std::uint32_t stack = sums.slots()[cell.slot].stack;
@@ -119,28 +92,17 @@ LineSums line_sums(const Recording& recording, const SampleSums& sums, const Lin
         found.all += cell.time;
         of_stack[stack] += cell.time;
         const auto ns = static_cast<double>(cell.time.all());
-        if (of_block[row] == 0) touched.push_back(row);
-        of_block[row] += ns;
-        all += ns;
+        shares.take_part(row, ns);
+        shares.take_whole(whole, ns);
       }
-      if (all == 0) continue;
-      ++found.blocks;
-      yy += all * all;
-      for (const std::uint32_t row : touched) {
-        moments[row].xx += of_block[row] * of_block[row];
-        moments[row].xy += of_block[row] * all;
-        of_block[row] = 0;
-      }
+      shares.end_block();
     }
     found.rows[shown.place[0]].total += of_stack[0];
     add_totals(tables, shown, of_stack, found.rows);
   }
-  const auto y = static_cast<double>(found.all.all());
-  for (std::size_t i = 0; i < found.rows.size(); ++i) {
-    LineRow& row = found.rows[i];
-    row.place = all_places[i];
-    row.margin = share_margin(static_cast<double>(row.self.all()), y, moments[i].xx, moments[i].xy,
-                              yy, found.blocks, found.all.samples);
+  for (std::uint32_t i = 0; i < found.rows.size(); ++i) {
+    found.rows[i].place = all_places[i];
+    found.rows[i].margin = shares.margin(i, found.all.samples);
   }
   const auto is_empty = [](const LineRow& row) { return row.total.empty() && row.self.empty(); };
   found.rows.erase(std::remove_if(found.rows.begin(), found.rows.end(), is_empty),

@@ -24,7 +24,6 @@ struct LineRow {
 struct LineSums {
   std::vector<LineRow> rows;  // by self time, the largest first
   SampleTime all;
-  std::size_t blocks = 0;          // of time, that have samples
   std::uint64_t idle_threads = 0;  // that are left out
   SampleTime idle;                 // of them
 };
@@ -33,12 +32,6 @@ LineSums line_sums(const Recording& recording, const SampleSums& sums, const Lin
 
 // The time of each path of ranges, without those within it.
 std::vector<SampleTime> path_times(const SampleSums& sums);
-
-// The half of the 95 % interval of a share, in so many blocks of time with sums of the part (`x`)
-// and of all (`y`), and by so many samples: the larger of what the blocks and what independent
-// samples say.
-double share_margin(double x, double y, double xx, double xy, double yy, std::size_t blocks,
-                    std::uint64_t samples);
 
 // A path of ranges and a stack of functions below it, the outermost first.
 struct FoldedStack {

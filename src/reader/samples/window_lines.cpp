@@ -3,8 +3,9 @@
 
 #include "reader/samples/window_lines.hpp"
 
+#include "core/memory/path_table.hpp"
 #include "core/statistics/student_t.hpp"
-#include "reader/samples/line_sums.hpp"
+#include "reader/samples/share_blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -32,26 +33,26 @@ std::vector<SampleWindow> in_blocks(const std::vector<SampleWindow>& windows, st
   return cut;
 }
 
-// The sums of a place over the windows of both sets.
+// The sums of a place over the steps of both sets.
 struct GainSums {
   std::array<SampleTime, 2> time;
-  std::array<double, 2> squares = {};  // of the time in each window
+  std::array<double, 2> squares = {};  // of the time in each step
 };
 
-// The variance of the mean of a place in a window: as windows differ, and at least as a number of
+// The variance of the mean of a place in a step: as steps differ, and at least as a number of
 // independent samples would.
-double variance(const SampleTime& time, double squares, double windows) {
-  const double mean = static_cast<double>(time.all()) / windows;
+double variance(const SampleTime& time, double squares, double steps) {
+  const double mean = static_cast<double>(time.all()) / steps;
   const double of_samples = time.samples == 0 ? 0 : mean * mean / static_cast<double>(time.samples);
-  if (windows < 2) return of_samples;
-  return std::max(of_samples, std::max(0.0, squares / windows - mean * mean) / (windows - 1));
+  if (steps < 2) return of_samples;
+  return std::max(of_samples, std::max(0.0, squares / steps - mean * mean) / (steps - 1));
 }
 
-double degrees(const std::array<double, 2>& variances, const std::array<double, 2>& windows) {
+double degrees(const std::array<double, 2>& variances, const std::array<double, 2>& steps) {
   const double sum = variances[0] + variances[1];
   double parts = 0;
   for (std::size_t set = 0; set < 2; ++set) {
-    if (windows[set] > 1) parts += variances[set] * variances[set] / (windows[set] - 1);
+    if (steps[set] > 1) parts += variances[set] * variances[set] / (steps[set] - 1);
   }
   return parts > 0 ? std::max(1.0, sum * sum / parts) : std::numeric_limits<double>::infinity();
 }
@@ -119,28 +120,41 @@ LineShares line_shares(const Recording& recording, const std::vector<WindowedThr
 }
 
 LineGains line_gains(const Recording& recording, const std::vector<WindowedThread>& threads,
-                     const WindowedLines& lines) {
+                     const WindowedLines& lines, const ComparedSteps& compared) {
   constexpr double outside = 0.025;  // on each side
-  std::array<double, 2> windows = {};
-  double length = 0, sampled = 0;  // of set 0
+  const auto set_of = [&](const SampleWindow& window) {
+    return std::size_t{window.set < compared.firsts ? 0u : 1u};
+  };
+  const std::array<double, 2> steps = {static_cast<double>(compared.firsts),
+                                       static_cast<double>(compared.steps - compared.firsts)};
+  double length = 0, sampled = 0;  // of the first ones
   for (const WindowedThread& thread : threads) {
     for (const SampleWindow& window : *thread.windows) {
-      windows[window.set] += 1;
-      if (window.set == 0) length += static_cast<double>(window.end - window.start);
+      if (set_of(window) == 0) length += static_cast<double>(window.end - window.start);
     }
   }
   LineGains found;
-  if (windows[0] == 0 || windows[1] == 0) return found;
+  if (steps[0] == 0 || steps[1] == 0 || length == 0) return found;
   std::vector<LinePlace> places;
   std::map<std::uint32_t, GainSums> sums;
+  core::PathTable numbers;
+  std::vector<double> of_steps;  // the time of a place in a step
   scan_windows(recording, threads, lines, places,
                [&](const WindowedThread&, const SampleWindow& window, const auto& times) {
+                 const std::size_t set = set_of(window);
                  for (const PlaceTime& one : times) {
                    const auto ns = static_cast<double>(one.time.all());
+                   std::uint64_t& number = numbers[{window.set, one.place}];
+                   if (number == core::PathTable::none) {
+                     number = of_steps.size();
+                     of_steps.push_back(0);
+                   }
+                   double& before = of_steps[number];
                    GainSums& of = sums[one.place];
-                   of.time[window.set] += one.time;
-                   of.squares[window.set] += ns * ns;
-                   if (window.set == 0) sampled += ns;
+                   of.time[set] += one.time;
+                   of.squares[set] += (before + ns) * (before + ns) - before * before;
+                   before += ns;
+                   if (set == 0) sampled += ns;
                  }
                });
   found.covered = sampled / length;
@@ -148,8 +162,8 @@ LineGains line_gains(const Recording& recording, const std::vector<WindowedThrea
   for (const auto& [place, of] : sums) {
     LineGain row{places[place], of.time[0], 0, 0, {}};
     for (std::size_t kind = 0; kind < time_kinds; ++kind) {
-      row.parts[kind] = static_cast<double>(of.time[0].ns[kind]) / windows[0] -
-                        static_cast<double>(of.time[1].ns[kind]) / windows[1];
+      row.parts[kind] = static_cast<double>(of.time[0].ns[kind]) / steps[0] -
+                        static_cast<double>(of.time[1].ns[kind]) / steps[1];
       row.gain += row.parts[kind];
     }
     if (row.gain > 0) gains.emplace_back(row, &of);
@@ -158,9 +172,9 @@ LineGains line_gains(const Recording& recording, const std::vector<WindowedThrea
                    [](const auto& a, const auto& b) { return a.first.gain > b.first.gain; });
   if (gains.size() > LineGains::most) gains.resize(LineGains::most);
   for (auto& [row, of] : gains) {
-    const std::array<double, 2> variances = {variance(of->time[0], of->squares[0], windows[0]),
-                                             variance(of->time[1], of->squares[1], windows[1])};
-    row.margin = core::t_quantile(outside, degrees(variances, windows)) *
+    const std::array<double, 2> variances = {variance(of->time[0], of->squares[0], steps[0]),
+                                             variance(of->time[1], of->squares[1], steps[1])};
+    row.margin = core::t_quantile(outside, degrees(variances, steps)) *
                  std::sqrt(variances[0] + variances[1]);
     found.rows.push_back(row);
   }

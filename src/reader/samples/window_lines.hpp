@@ -31,20 +31,23 @@ LineShares line_shares(const Recording& recording, const std::vector<WindowedThr
 
 struct LineGain {
   LinePlace place;
-  SampleTime time;                            // in the windows of set 0
-  double gain = 0;                            // ns: its mean there, less that in windows of set 1
+  SampleTime time;                            // in the first steps
+  double gain = 0;                            // ns: its mean there, less that in the others
   double margin = 0;                          // the half of its 95 % interval
   std::array<double, time_kinds> parts = {};  // of `gain`, by TimeKind
 };
 struct LineGains {
   static constexpr std::size_t most = 8;
   std::vector<LineGain> rows;  // the largest gains first
-  double covered = 0;          // the part of set 0's windows that samples stand for
+  double covered = 0;          // the part of the first steps' windows that samples stand for
 };
 
-// The windows of set 0 against those of set 1.
+// Of `steps` steps the first `firsts` against the others; the set of a window is its step.
+struct ComparedSteps {
+  std::uint32_t firsts = 0, steps = 0;
+};
 LineGains line_gains(const Recording& recording, const std::vector<WindowedThread>& threads,
-                     const WindowedLines& lines);
+                     const WindowedLines& lines, const ComparedSteps& compared);
 
 struct ThreadTime {
   std::uint32_t process = 0;

@@ -84,8 +84,9 @@ class LineFinder:
 
     def slower(self, effect: Effect, excess: float, which: str) -> list[str]:
         """The lines that have more time in slow steps, `which`; these take `excess` ns more."""
-        steps = gains.steps(self.loop)
-        return [] if steps is None else gains.told(self.lines, steps, effect, excess, which)
+        if self.lines is None:
+            return []
+        return gains.told(self.lines, gains.steps(self.loop), effect, excess, which)
 
     def slower_pauses(
         self, gaps: LoopGaps, kept: Sequence[int], effect: Effect, excess: float, which: str

@@ -25,22 +25,29 @@ _MOST = 0.5  # of a gain: it is said that it waits
 
 @dataclass(frozen=True)
 class Stretches:
-    """Steps or pauses: the thread, beginning and end of each, and how long the run was."""
+    """The time of steps or pauses: of which one, the thread, beginning and end of each stretch, and
+    how long the run was."""
 
+    steps: Sequence[int]
     threads: Sequence[int]
     starts: Sequence[int]
     ends: Sequence[int]
     run: int
 
 
-def steps(loop: Loop) -> Stretches | None:
-    """The steps; None: they overlap within their threads."""
-    if loop.steps.is_floating:
-        return None
+def steps(loop: Loop) -> Stretches:
+    """The steps; of those that overlap within their threads the stretches in which a thread surely
+    works for one."""
     found = loop.steps
-    return Stretches(
-        memoryview(found.thread), memoryview(found.start), memoryview(found.end), loop.span
-    )
+    if found.is_floating:
+        own = found.owned_stretches()
+        return Stretches(
+            memoryview(own.step), memoryview(own.thread), memoryview(own.start),
+            memoryview(own.end), loop.span,
+        )  # fmt: skip
+    threads = memoryview(found.thread)
+    starts, ends = memoryview(found.start), memoryview(found.end)
+    return Stretches(range(len(threads)), threads, starts, ends, loop.span)
 
 
 def pauses(loop: Loop, gaps: LoopGaps) -> tuple[list[int], list[int]]:
@@ -57,8 +64,9 @@ def kept_pauses(loop: Loop, gaps: LoopGaps, kept: Sequence[int]) -> Stretches:
     """Those of the pauses that are kept."""
     starts, ends = pauses(loop, gaps)
     return Stretches(
-        [gaps.thread] * len(kept), [starts[at] for at in kept], [ends[at] for at in kept], loop.span
-    )
+        range(len(kept)), [gaps.thread] * len(kept), [starts[at] for at in kept],
+        [ends[at] for at in kept], loop.span,
+    )  # fmt: skip
 
 
 def told(
@@ -68,12 +76,15 @@ def told(
     if lines is None or excess <= 0:
         return []
     high, low = effect.high.tolist(), effect.low.tolist()
-    places = [*high, *low]
+    numbers = {step: number for number, step in enumerate([*high, *low])}
+    kept = [place for place, step in enumerate(stretches.steps) if step in numbers]
     found = lines.gains(
-        [stretches.threads[index] for index in places],
-        [stretches.starts[index] for index in places],
-        [stretches.ends[index] for index in places],
-        [True] * len(high) + [False] * len(low),
+        [stretches.threads[place] for place in kept],
+        [stretches.starts[place] for place in kept],
+        [stretches.ends[place] for place in kept],
+        [numbers[stretches.steps[place]] for place in kept],
+        len(high),
+        len(numbers),
     )
     if found.covered < _COVERED:
         return []

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from nvspan.recording.clock import zero
 from nvspan.recording.lines import Lines
 from nvspan.recording.source import short_names
 from nvspan.recording.time_text import duration
+from nvspan.report.hottest import MIN_SAMPLES
 from nvspan.report.lines import notes
 from nvspan.report.page.data import Numbers, base64_text
 from nvspan.report.summary import Summary, process_name
@@ -48,10 +50,17 @@ def sampled(
     texts: dict[str, int] = {}
     of_lines = Numbers()
     before = 0
-    for node, line, total, own in found.lines:
+    for node, line, total, own, margin in found.lines:
         file = found.functions[found.nodes[node][3]][1]
         text = short_name(lines.source(file, line))
         of_lines.add(node - before, line, *total, *own, texts.setdefault(text, len(texts)))
+        of_lines.add(_hundredths(margin))
+        before = node
+    hottest = Numbers()
+    before = -1
+    hot = [one for one in found.hottest if (False, one[1]) in shown]
+    for node, function, line, margin in hot:
+        hottest.add(node - before, shown[False, function], line, _hundredths(margin))
         before = node
     note = ""
     if found.folded:
@@ -67,7 +76,10 @@ def sampled(
         "nodes": flat.base64(),
         "lineCount": len(found.lines),
         "lines": of_lines.base64(),
+        "hotCount": len(hot),
+        "hottest": hottest.base64(),
         "texts": list(texts),
+        "least": MIN_SAMPLES,
         "facts": "; ".join(notes(lines)),
         "note": note,
     }
@@ -141,6 +153,11 @@ def _thread_names(summary: Summary) -> dict[tuple[int, int], str]:
         for thread in summary.threads
         if thread.name is not None
     }
+
+
+def _hundredths(margin: float) -> int:
+    """Of a percent, rounded up."""
+    return math.ceil(10_000 * margin)
 
 
 def _looks(

@@ -18,6 +18,12 @@ export function timeText(ns) {
 /** @param {number} share of 1 */
 export const percentText = share => (100 * share).toFixed(share && Math.abs(share) < 0.0995 ? 1 : 0) + "%";
 
+/**
+ * The half of an interval, as report/lines.py writes it.
+ * @param {number} hundredths of a percent, rounded up
+ */
+export const marginText = hundredths => (hundredths > 90 ? Math.ceil(hundredths / 100) : Math.ceil(hundredths / 10) / 10) + "%";
+
 /** @param {number} count */
 export const countText = count => count.toLocaleString("en-US");
 

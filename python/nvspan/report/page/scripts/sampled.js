@@ -8,11 +8,14 @@ import { newNode } from "./tree.js";
  * @typedef {import("./tree.js").Node} Node
  * @typedef {import("./tree.js").Look} Look
  * @typedef {{samples: number, ns: number[]}} Times ns: on a core, waiting for one, waiting
- * @typedef {{total: Times, self: Times, text: string}} Line
- * @typedef {Node & {times: Times, own: Times, lines: Map<number, Line>, children: SampledNode[]}} SampledNode
+ * @typedef {{total: Times, self: Times, text: string, margin: number}} Line margin: of the share of all threads'
+ *   total in the node's, in hundredths of a percent
+ * @typedef {Map<string, number>} Margins of lines' self time, likewise, by look and line
+ * @typedef {Node & {times: Times, own: Times, lines: Map<number, Line>, hot: Margins, children: SampledNode[]}} SampledNode
  * @typedef {{process: number, label: string, children: SampledNode[]}} SampledRoot
  * @typedef {{looks: Look[], processes: string[], roots: [number, string][], count: number, nodes: string,
- *   lineCount: number, lines: string, texts: string[], facts: string, note: string}} SampledData
+ *   lineCount: number, lines: string, hotCount: number, hottest: string, texts: string[], least: number,
+ *   facts: string, note: string}} SampledData least: samples of which a share is said
  */
 
 export const EVERYTHING = 0;
@@ -37,17 +40,20 @@ const readTimes = from => ({ samples: from.next(), ns: [from.next(), from.next()
 
 /** @param {number} look @param {SampledNode | null} parent @param {number} order @returns {SampledNode} */
 const sampledNode = (look, parent, order) =>
-  ({ ...newNode(look, parent, order), times: noTimes(), own: noTimes(), lines: new Map(), children: [] });
+  ({ ...newNode(look, parent, order), times: noTimes(), own: noTimes(), lines: new Map(), hot: new Map(), children: [] });
 
 /** @param {Map<number, Line>} lines @param {number} number @param {Line} line */
-function addLine(lines, number, { total, self, text }) {
+function addLine(lines, number, { total, self, text, margin }) {
   let into = lines.get(number);
-  if (!into) lines.set(number, into = { total: noTimes(), self: noTimes(), text });
+  if (!into) lines.set(number, into = { total: noTimes(), self: noTimes(), text, margin });
   addTimes(into.total, total);
   addTimes(into.self, self);
 }
 
-/** @param {SampledData} raw @returns {SampledRoot[]} */
+/** @param {number} look @param {number} line */
+export const hotKey = (look, line) => `${look} ${line}`;
+
+/** @param {SampledData} raw @returns {{roots: SampledRoot[], hot: Margins}} hot: in all */
 export function readSampled(raw) {
   const from = new Numbers(raw.nodes), nodes = [];
   /** @type {SampledRoot[]} */
@@ -66,9 +72,15 @@ export function readSampled(raw) {
   for (let i = 0, at = 0; i < raw.lineCount; i++) {
     at += lines.next();
     const number = lines.next(), total = readTimes(lines), self = readTimes(lines);
-    addLine(nodes[at].lines, number, { total, self, text: raw.texts[lines.next()] });
+    addLine(nodes[at].lines, number, { total, self, text: raw.texts[lines.next()], margin: lines.next() });
   }
-  return roots;
+  const hot = new Map(), hottest = new Numbers(raw.hottest);
+  for (let i = 0, at = 0; i < raw.hotCount; i++) {
+    at += hottest.next();
+    const key = hotKey(hottest.next(), hottest.next());
+    (at ? nodes[at - 1].hot : hot).set(key, hottest.next());
+  }
+  return { roots, hot };
 }
 
 /**
@@ -85,6 +97,7 @@ export function weighed(roots, label, kind) {
       addTimes(node.times, child.times);
       addTimes(node.own, child.own);
       node.folded += child.folded;
+      for (const [key, margin] of child.hot) node.hot.set(key, margin);
       for (const [number, line] of child.lines) addLine(node.lines, number, line);
       take(node, child.children);
       node.total = timeOf(node.times, kind);

@@ -3,8 +3,8 @@
 // The flame graph of samples: ranges above, functions below, and the lines of the one that is clicked.
 import { paintOf, paintOfFunction } from "./colors.js";
 import { FlameGraph, selector } from "./flame.js";
-import { add, countText, manyText, percentText, timeText } from "./format.js";
-import { EVERYTHING, linesWithin, ON_CORE, READY, readSampled, timeOf, WAITING, weighed } from "./sampled.js";
+import { add, countText, manyText, marginText, percentText, timeText } from "./format.js";
+import { EVERYTHING, hotKey, linesWithin, ON_CORE, READY, readSampled, timeOf, WAITING, weighed } from "./sampled.js";
 
 /**
  * @typedef {import("./sampled.js").SampledNode} SampledNode
@@ -22,7 +22,9 @@ export class SampledFlame extends FlameGraph {
     super(root, data.looks, model,
       "width: time of the samples, of all threads that are shown · click: zoom, and the lines · a function that calls itself is one", data.note);
     this.data = data;
-    this.roots = readSampled(data);
+    const { roots, hot } = readSampled(data);
+    this.roots = roots;
+    this.hot = hot;
     const all = weighed(this.roots, "", EVERYTHING).top;
     this.kinds = KINDS.filter(([kind]) => kind === EVERYTHING || timeOf(all.times, Number(kind)) >= LEAST_PART * all.total);
     this.kind = selector(this.choices, "time on a core, or waiting", () => this.load());
@@ -55,7 +57,9 @@ export class SampledFlame extends FlameGraph {
   load() {
     const choice = this.listed[Math.max(this.where.selectedIndex, 0)];
     const kind = this.kind.selectedIndex > 0 ? `, ${this.kind.value}` : "";
-    this.show(weighed(choice.roots, choice.label + kind, this.chosen()));
+    const tree = weighed(choice.roots, choice.label + kind, this.chosen());
+    tree.top.hot = this.hot;
+    this.show(tree);
   }
   /** @param {import("./tree.js").Node} node */
   zoomTo(node) {
@@ -81,6 +85,15 @@ export class SampledFlame extends FlameGraph {
     return lines;
   }
   /**
+   * The part of a line in a node; its interval is known of all threads and all time.
+   * @param {SampledNode} node @param {number} part @param {number | undefined} margin
+   */
+  share(node, part, margin) {
+    if (node.times.samples < this.data.least) return "";
+    const isKnown = margin !== undefined && this.where.selectedIndex <= 0 && this.chosen() === EVERYTHING;
+    return percentText(part) + (isKnown ? ` ±${marginText(margin)}` : "");
+  }
+  /**
    * Of a function its lines, with what they called; else the lines in which the time within it is.
    * @param {SampledNode} node
    */
@@ -100,7 +113,8 @@ export class SampledFlame extends FlameGraph {
     const whole = node.total || 1, cell = (/** @type {number} */ ns) => ns ? timeText(ns) : "";
     for (const { look, number, line } of shown) {
       const row = add(body, "tr"), { total, self } = line, times = isFunction ? total : self;
-      const cells = [`${this.looks[look][4]}${number ? ":" + number : ""}`, cell(of(line)), percentText(of(line) / whole),
+      const cells = [`${this.looks[look][4]}${number ? ":" + number : ""}`, cell(of(line)),
+        this.share(node, of(line) / whole, isFunction ? line.margin : node.hot.get(hotKey(look, number))),
         ...isFunction ? [cell(timeOf(self, kind))] : [], cell(timeOf(times, ON_CORE)), cell(timeOf(times, WAITING)), countText(times.samples)];
       for (const text of cells) add(row, "td", "", text);
       if (hasText) add(row, "td", "words code", line.text);
