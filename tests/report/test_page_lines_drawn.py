@@ -113,8 +113,8 @@ def test_a_click_on_a_function_shows_its_lines(tab, flame):
     assert table(flame) == (
         "Lines of load() app.py:3",
         ["line", "total", "share", "self", "on core", "waiting", "samples", "text"],
-        [["app.py:4", "1.25 s", "83%", "1.25 s", "1.25 s", "", "1,250", "decode(1)"],
-         ["app.py:5", "249 ms", "17%", "249 ms", "249 ms", "", "250", "decode(2)"]],
+        [["app.py:4", "1.25 s", "83% ±13%", "1.25 s", "1.25 s", "", "1,250", "decode(1)"],
+         ["app.py:5", "249 ms", "17% ±13%", "249 ms", "249 ms", "", "250", "decode(2)"]],
     )  # fmt: skip
 
 
@@ -123,13 +123,13 @@ def test_a_range_shows_its_hottest_lines_and_so_does_the_whole(tab, flame):
     title, shown, rows = table(flame)
     assert (title, shown, [row[:3] for row in rows]) == (
         "Hottest lines of All threads", [*heads, "text"],
-        [["app.py:4", "1.25 s", "63%"], ["lib.py:9", "500 ms", "25%"],
-         ["app.py:5", "249 ms", "12%"]],
+        [["app.py:4", "1.25 s", "63% ±16%"], ["lib.py:9", "500 ms", "25% ±13%"],
+         ["app.py:5", "249 ms", "12% ±10%"]],
     )  # fmt: skip
     click(tab, flame, "save")
     assert table(flame) == (
         "Hottest lines of save", heads,
-        [["lib.py:9", "500 ms", "100%", "", "500 ms", "500"]],
+        [["lib.py:9", "500 ms", "100% ±0.6%", "", "500 ms", "500"]],
     )  # fmt: skip
 
 
@@ -142,6 +142,7 @@ def test_time_on_a_core_and_waits_are_apart(tab, flame):
     assert [cell for cell in cells(tab) if cell[0] < 2] == [
         (0, "thread 42, on a core", 1000), (1, "load", 1000),
     ]  # fmt: skip
+    assert [row[2] for row in table(flame)[2]] == ["75%", "25%"]  # of that no interval is known
     kind.select_option("waiting")
     assert [name for _, name, _ in cells(tab)] == [
         "thread 42, waiting", "save", "save()  lib.py:8",
