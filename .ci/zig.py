@@ -24,15 +24,14 @@ from tidy import affected
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ["core", "nvtx", "annotate", "cuda", "nccl", "trace", "record", "bindings"]
-READING = ["reader", "foreign", "ranks"]  # not with Microsoft's compiler
-RECORDING = ["lines", "cupti", "inject"]  # on Linux
+RECORDING = ["reader", "foreign", "ranks", "lines", "cupti", "inject"]  # on Linux
 # Conditions of the lists of sources that hold on a system.
 HOLD = {
     "windows": [],
-    "macos": ["NOT MSVC", "TARGET _reader"],
-    "musl": ["NOT MSVC", "TARGET _reader", 'CMAKE_SYSTEM_NAME STREQUAL "Linux"'],
+    "macos": [],
+    "musl": ["TARGET _reader", 'CMAKE_SYSTEM_NAME STREQUAL "Linux"'],
 }
-BUILT = {"windows": ROOMS, "macos": ROOMS + READING, "musl": ROOMS + READING + RECORDING}
+BUILT = {"windows": ROOMS, "macos": ROOMS, "musl": ROOMS + RECORDING}
 TARGETS = {
     "windows": ["x86_64-windows-gnu", "-DNOMINMAX", "-DWIN32_LEAN_AND_MEAN"],
     "macos": ["aarch64-macos"],

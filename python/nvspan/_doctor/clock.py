@@ -23,7 +23,10 @@ def clock(timeout: float) -> Finding:
         return Finding("note", f"cannot run: {error}")
     with tempfile.TemporaryDirectory(prefix="nvspan-doctor-") as folder:
         path = os.path.join(folder, "clock.nvspan")
-        done = tools.captured(sys.executable, "-c", _PROGRAM, path, timeout=timeout)
+        environment = tools.environment_to_try()
+        done = tools.captured(
+            sys.executable, "-c", _PROGRAM, path, timeout=timeout, environment=environment
+        )
         if not os.path.exists(path):
             said = done.stderr.strip().splitlines()
             return Finding("note", said[-1] if said else "nothing can be recorded here")

@@ -21,7 +21,6 @@ with nvspan.record(sys.argv[1], lines="auto"):
     while time.perf_counter() < end:
         sum(range(1000))
 """
-_SWITCHES = ("NVTX_DISABLE", "NVSPAN_DOMAINS", "NVSPAN_LEVEL")
 _SHARE = 200  # of the time, the part that the sampler takes
 
 
@@ -38,8 +37,7 @@ def sampling(timeout: float) -> Finding:
         return Finding("note", f"off by default with {unproved}", "nvspan record --lines auto")
     with tempfile.TemporaryDirectory(prefix="nvspan-doctor-") as folder:
         path = os.path.join(folder, "lines.nvspan")
-        # Sampling is tried, not what the user has switched off.
-        environment = {name: os.environ[name] for name in os.environ if name not in _SWITCHES}
+        environment = tools.environment_to_try()
         done = tools.captured(
             sys.executable, "-c", _PROGRAM, path, timeout=timeout, environment=environment
         )

@@ -140,6 +140,12 @@ def paths_of(command: str) -> list[str]:
     return list(found.values())[:8]
 
 
+def environment_to_try() -> dict[str, str]:
+    """The environment without what switches annotations off: what could work is tried."""
+    switches = ("NVTX_DISABLE", "NVSPAN_DOMAINS", "NVSPAN_LEVEL")
+    return {name: value for name, value in os.environ.items() if name not in switches}
+
+
 def captured(
     *words: str, timeout: float | None = None, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:

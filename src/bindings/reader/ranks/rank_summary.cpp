@@ -40,7 +40,8 @@ py::object text_at(const Summary& summary, std::int64_t id) {
 // A JobRow or a class made of it, whose own fields the caller sets.
 NewResult row_of(const Summary& summary, const Summary::Rows::value_type& row,
                  const char* class_name, const char* kind) {
-  const auto& [key, figures] = row;
+  const auto& key = row.first;
+  const auto& figures = row.second;  // a lambda below cannot take the name of a binding
   const auto calls = static_cast<double>(figures.calls);
   const auto sum = static_cast<double>(figures.sum);
   const double mean = figures.calls == 0 ? 0 : sum / calls;
