@@ -22,7 +22,7 @@ namespace nvspan::record {
 // descriptors would hand its number to another file. Guarded by its owner's lock.
 class Segment : public core::Immovable {
  public:
-  explicit Segment(core::PagePool& pool) : pool_(pool), path_(pool), extents_(pool) {}
+  explicit Segment(core::PagePool& pool) : path_(pool), extents_(pool) {}
 
   // Creates the file. Existing files are never overwritten: "-1", "-2", ... goes before the suffix.
   // False, with error() set: it could not be created.
@@ -78,7 +78,6 @@ class Segment : public core::Immovable {
   bool grow(std::size_t bytes) noexcept;
   bool reserve(int fd, std::uint64_t offset, std::size_t bytes) noexcept;
 
-  core::PagePool& pool_;
   core::PoolString path_;
   core::PoolVector<Extent> extents_;
   FileHeader* header_ = nullptr;
