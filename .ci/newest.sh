@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-# The whole suite on CPython 3.14, with the newest compiler. Debian unstable has both; it is unpacked
-# into a folder, for which this needs root. Not run each time: `.ci/run setup newest`.
+# The whole suite on CPython 3.14, and the unit tests on 3.15, with the newest compiler. Debian unstable has
+# them; it is unpacked into a folder, for which this needs root. Not run each time: `.ci/run setup newest`.
 . .ci/common.sh
 
 # The mounts are in a namespace that ends with this process, however it ends: the run's folder is
@@ -15,7 +15,7 @@ if ! command -v debootstrap >/dev/null; then
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq debootstrap
 fi
 debootstrap --variant=minbase \
-    --include=python3.14,python3.14-venv,python3.14-dev,g++,git,ca-certificates,procps \
+    --include=python3.14,python3.14-venv,python3.14-dev,python3.15,python3.15-venv,python3.15-dev,g++,git,ca-certificates,procps \
     sid "$root" >"$NVSPAN_CI_WORK/debootstrap.log" 2>&1 ||
     { tail -20 "$NVSPAN_CI_WORK/debootstrap.log"; exit 1; }
 
@@ -35,4 +35,7 @@ chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
     cd /tree
     python3.14 -m venv /venv
     CMAKE_ARGS="-DNVSPAN_IPO=OFF" /venv/bin/pip install -q ".[test-all]"
-    /venv/bin/python -m pytest -n auto -rs'
+    /venv/bin/python -m pytest -n auto -rs
+    python3.15 -m venv /venv-3.15
+    CMAKE_ARGS="-DNVSPAN_IPO=OFF" /venv-3.15/bin/pip install -q . pytest pytest-xdist nvidia-nvtx
+    /venv-3.15/bin/python -m pytest -n auto -rs tests/api tests/decorate tests/packaging tests/examples'
