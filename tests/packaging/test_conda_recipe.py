@@ -12,7 +12,7 @@ import pytest
 from helpers.tree import ROOT
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib came with CPython 3.11")
-RECIPE = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+RECIPE = (ROOT / ".ci" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
