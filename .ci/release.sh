@@ -21,7 +21,7 @@ cd "$out/tree"
 rm -rf build
 python cmake/project_urls.py "$address"
 
-# build_twice FOLDER: an sdist, and a wheel of it, in a folder of its own.
+# build_into FOLDER [COMMAND...]: an sdist, and a wheel of it, which COMMAND runs.
 build_into() {
     python -m build --sdist --no-isolation --outdir "$1" . >>"$out/build.log" 2>&1
     mkdir "$1/unpacked"
