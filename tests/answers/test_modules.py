@@ -103,6 +103,58 @@ def test_two_models_with_modules_of_one_name(tmp_path):
     assert found.span == 110
 
 
+def classed(path, calls):
+    """A recording of modules' calls: start, end, name, class or ""."""
+    with _reader.ExternalWriter(os.fsencode(path)) as writer:
+        process = writer.process(77)
+        thread = writer.thread(process, 1)
+        domain = writer.domain(process, "torch")
+        kinds = ["", *sorted({kind for *_, kind in calls} - {""})]
+        for number, kind in enumerate(kinds):
+            writer.category(domain, 5 + number, f"forward {kind}".rstrip())
+        for start, end, name, kind in calls:
+            put(writer, thread, domain, [(start, end, name)], category=5 + kinds.index(kind))
+    return path
+
+
+def kinds_of(found):
+    return [(row["level"], row["path"], row["class"], row["calls"], row["forward_cpu"])
+            for row in found.rows(fold=False)]  # fmt: skip
+
+
+LINEAR_FIRST = [(0, 40, "Net", ""), (5, 20, "0", "Linear"), (20, 30, "1", "ReLU")]
+RELU_FIRST = [(100, 140, "Net", ""), (101, 104, "0", "ReLU"), (104, 130, "1", "Linear")]
+
+
+def test_numbered_modules_that_differ_in_class_are_two_at_one_place(tmp_path):
+    """A model that is called as an earlier one that is gone."""
+    found = nvspan.read(classed(tmp_path / "a.nvspan", LINEAR_FIRST + RELU_FIRST)).modules()
+    apart = [
+        (0, "Net", None, 2, 80), (1, "0", "Linear", 1, 15), (1, "1", "ReLU", 1, 10),
+        (1, "0", "ReLU", 1, 3), (1, "1", "Linear", 1, 26),
+    ]  # fmt: skip
+    assert kinds_of(found) == apart
+    paths = [classed(tmp_path / f"{number}.nvspan", calls)
+             for number, calls in enumerate((LINEAR_FIRST, RELU_FIRST))]  # fmt: skip
+    assert sorted(kinds_of(nvspan.read_many(paths, modules=True).modules())) == sorted(apart)
+
+
+def test_each_of_two_models_has_the_class_of_its_own(tmp_path):
+    calls = [*LINEAR_FIRST, *((*call[:2], call[2].replace("Net", "Other"), call[3])
+                              for call in RELU_FIRST)]  # fmt: skip
+    assert kinds_of(nvspan.read(classed(tmp_path / "a.nvspan", calls)).modules()) == [
+        (0, "Net", None, 1, 40), (1, "0", "Linear", 1, 15), (1, "1", "ReLU", 1, 10),
+        (0, "Other", None, 1, 40), (1, "0", "ReLU", 1, 3), (1, "1", "Linear", 1, 26),
+    ]  # fmt: skip
+
+
+def test_a_module_called_from_outside_of_its_container_is_within_the_same_one(tmp_path):
+    calls = [(0, 40, "Net", ""), (5, 20, "0", "Block"), (6, 10, "0.fc", ""), (22, 30, "0.fc", "")]
+    assert kinds_of(nvspan.read(classed(tmp_path / "a.nvspan", calls)).modules()) == [
+        (0, "Net", None, 1, 40), (1, "0", "Block", 1, 15), (2, "0.fc", None, 2, 12),
+    ]  # fmt: skip
+
+
 def backward_of(tmp_path, calls, passes, device=()):
     """The backward and GPU times of two models A and B with a module called layer.
 

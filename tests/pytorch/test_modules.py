@@ -268,6 +268,6 @@ def test_the_tree_goes_by_calls_and_numbers_carry_their_class():
         (0, "Net", None, 1), (1, "encoder", None, 1), (2, "encoder.0", "Linear", 1),
         (2, "encoder.1", "ReLU", 1), (1, "blocks", None, 0), (2, "blocks.0", "Tanh", 2),
         (2, "blocks.1", "Tanh", 2), (1, "decoder", None, 1), (2, "encoder.0", "Linear", 1),
-        (0, "Sequential", None, 1), (1, "0", None, 1), (0, "Sequential#2", None, 1),
-        (1, "0", None, 1), (0, "1", "ReLU", 1),
+        (0, "Sequential", None, 1), (1, "0", "Linear", 1), (0, "Sequential#2", None, 1),
+        (1, "0", "Tanh", 1), (0, "1", "ReLU", 1),
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 from nvspan import _reader
 from nvspan._results.jobs import ModuleFigures
 from nvspan.recording import Modules
-from nvspan.recording.modules import CALL, TIMES
+from nvspan.recording.modules import CALL, CLASS, TIMES
 
 
 class ManyModules(Modules):
@@ -34,7 +34,7 @@ class ManyModules(Modules):
             self.figures.append(
                 row.into(
                     ModuleFigures,
-                    model=model,
+                    model=model.partition(CLASS)[0],
                     path=module.path,
                     caller=caller,
                     time=TIMES[row.time],

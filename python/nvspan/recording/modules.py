@@ -35,7 +35,7 @@ TIMES = ("forward_cpu", "backward_cpu", "forward_gpu", "backward_gpu")
 _SIMILAR = 1.5  # times of two modules of one kind are within this factor
 _LEAST_SIMILAR = 4
 _TYPICAL = STATES.index("typical")
-PART, CALL = "\x1f", "\x1e"  # as src/ranks/modules/module_places.hpp has them
+PART, CALL, CLASS = "\x1f", "\x1e", "\x1d"  # as src/ranks/modules/module_places.hpp has them
 
 
 class Module:
@@ -44,7 +44,8 @@ class Module:
     Attributes:
         name: its own part of the path, ``attention``, or ``0..11`` for several.
         path: ``h.0.attention``, of several ``h.0..11.attention``; of the model its class.
-        kind: its class, where it is called by a number only; else None.
+        kind: its class, where it is called by a number only; else None. Two of one place that
+            differ in their class are two.
         count: how many modules it stands for.
         calls: of their forward passes; 0 for one that has modules and no range of its own.
         forward_cpu, backward_cpu, forward_gpu, backward_gpu: ns of all its calls; None where
@@ -114,8 +115,6 @@ class Modules(Frame):
         )
         self.gpu_used = sums.get("gpu_used", 0) > 0
         self.ambiguous = list(dict.fromkeys(summary.table("ambiguous modules").get("name", ())))
-        classes = summary.table("module classes")
-        self._kinds = _agreed(zip(classes.get("path", ()), classes.get("class", ()), strict=True))
         self.models: list[Module] = []
         rows = [
             (row, self._module(row.domain or "", row.name or ""))
@@ -131,18 +130,11 @@ class Modules(Frame):
 
     def _module(self, model: str, way: str) -> Module:
         """The module at the end of a way from its model: its parts, and modules that it calls."""
-        at, prefix = self._child(self.models, model, model), ""
+        at, prefix = _child(self.models, "", model), ""
         for mark, name in re.findall(f"([{PART}{CALL}])([^{PART}{CALL}]*)", way):
-            at = self._child(at.children, name, prefix + name if mark == PART else name)
+            at = _child(at.children, prefix if mark == PART else "", name)
             prefix = f"{at.path}."
         return at
-
-    def _child(self, among: list[Module], name: str, path: str) -> Module:
-        child = next((each for each in among if (each.name, each.path) == (name, path)), None)
-        if child is None:
-            child = Module(name, path, self._kinds.get(path))
-            among.append(child)
-        return child
 
     def rows(self, *, fold: bool = True) -> list[dict[str, Any]]:
         """The trees as dicts, each before the modules within it.
@@ -232,34 +224,27 @@ def add_modules(
         sums["span"] = sum(end - start for _, start, end in chosen)
     summary.add_table("modules", {name: memoryview(array("q", [n])) for name, n in sums.items()})
     around = set() if steps is None else _step_sites(recording, steps)
-    sites, classes = _forward_passes(recording, domain, around)
-    if classes:
-        summary.add_table(
-            "module classes", {"path": list(classes), "class": list(classes.values())}
-        )
+    sites = _forward_passes(recording, domain, around)
     if shared := summary.add_modules(recording._reader.handle(), sites, around, chosen):
         summary.add_table("ambiguous modules", {"name": shared})
 
 
-def _forward_passes(
-    recording: OpenedFiles, domain: str, around: Collection[int]
-) -> tuple[list[int], dict[str, str | None]]:
-    """The sites of modules' forward passes, and the classes that some carry in their category.
+def _forward_passes(recording: OpenedFiles, domain: str, around: Collection[int]) -> list[int]:
+    """The sites of modules' forward passes.
 
     Where no site has such a category, all of the domain are, but those that are known for others
     and those `around` modules.
     """
-    named: dict[int, tuple[str, str]] = {}
+    named: list[int] = []
     others: list[int] = []
     for site, (of, name, category) in enumerate(_sites(recording)):
         if of != domain or name is None or name.endswith(_RECOMPUTE) or "::" in name:
             continue  # an operator
-        word, _, kind = (category or "").partition(" ")
-        if word == _FORWARD:
-            named[site] = name, kind
+        if (category or "").partition(" ")[0] == _FORWARD:
+            named.append(site)
         elif name not in _OTHERS and site not in around:
             others.append(site)
-    return list(named) or others, _agreed(pair for pair in named.values() if pair[1])
+    return named or others
 
 
 def _step_sites(recording: OpenedFiles, steps: Steps) -> set[int]:
@@ -281,12 +266,15 @@ def _sites(recording: OpenedFiles) -> Iterator[tuple[str | None, str | None, str
         yield domain, name, category
 
 
-def _agreed(classes: Iterable[tuple[str, str | None]]) -> dict[str, str | None]:
-    """The class of each path; None where two models use one path for different ones."""
-    found: dict[str, str | None] = {}
-    for path, kind in classes:
-        found[path] = kind if found.setdefault(path, kind) == kind else None
-    return found
+def _child(among: list[Module], prefix: str, named: str) -> Module:
+    """The module of that name and class among those, a new one where there is none."""
+    name, _, kind = named.partition(CLASS)
+    path = prefix + name
+    for each in among:
+        if (each.name, each.path, each.kind) == (name, path, kind or None):
+            return each
+    among.append(Module(name, path, kind or None))
+    return among[-1]
 
 
 def _by_first(row: ModuleRow) -> tuple[bool, int, str, str, int]:

@@ -27,6 +27,7 @@ namespace {
 using reader::EntryPayload;
 
 constexpr std::string_view repeat_mark = " (recompute)";
+constexpr std::string_view forward_word = "forward ";  // of a category that has the class
 enum ModuleTime : std::uint8_t { forward_cpu, backward_cpu, forward_gpu, backward_gpu };
 
 // Times that count, sorted, apart.
@@ -76,6 +77,7 @@ struct ModuleSite {
   ModuleRole role = ModuleRole::none;
   bool repeated = false;
   std::int32_t name = 0;  // of the module
+  std::int32_t kind = 0;  // of a forward pass: its class
 };
 
 struct ForwardSums {
@@ -135,7 +137,7 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
     const std::uint32_t step = has_steps_ ? steps_of_thread_[thread_].at(at) : 1;
     const bool is_caller = (around & pass_mark) == 0 && static_cast<std::uint32_t>(around) == step;
     const ModulePlace place =
-        place_of(is_caller ? static_cast<ModulePlace>(around >> 32) : no_place, role.name);
+        place_of(is_caller ? static_cast<ModulePlace>(around >> 32) : no_place, role);
     if (ForwardSums* const sums = forward_sums(place, step, at)) sums->outermost.open();
     if (keeps_calls_) calls_.push_back(ModuleCall{role.name, thread_, place, at, number});
     return std::uint64_t{place} << 32 | step;
@@ -205,7 +207,7 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
     passes_.clear();
     sums_.clear();
     place_numbers_.clear();
-    places_ = std::make_unique<ModulePlaces>();
+    places_ = std::make_unique<ModulePlaces>(classes_);
   }
 
   std::set<std::string> unknown;
@@ -227,7 +229,10 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
       if (is_new) names_.emplace_back(name);
       domains.insert(sites[i].domain);
       if (sites[i].device != 0 || sites[i].backward) continue;
-      roles_[i] = ModuleSite{ModuleRole::forward, false, found->second};
+      const std::string_view kind = class_of(sites[i]);
+      roles_[i] = ModuleSite{ModuleRole::forward, false, found->second, kinds_.add(kind)};
+      const auto [agreed, is_first] = classes_.emplace(name, kind);
+      if (!is_first && agreed->second != kind) agreed->second = {};
     }
     for (std::size_t i = 0; i < sites.size(); ++i) {
       if (roles_[i].role != ModuleRole::none || domains.count(sites[i].domain) == 0) continue;
@@ -238,9 +243,16 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
       const auto found = known.find(name);
       if (found == known.end()) continue;
       if (!repeated && !sites[i].backward && sites[i].device == 0) continue;
-      roles_[i] = ModuleSite{ModuleRole::pass, repeated, found->second};
+      roles_[i] = ModuleSite{ModuleRole::pass, repeated, found->second, 0};
       keeps_calls_ = true;
     }
+  }
+
+  std::string_view class_of(const reader::ReadSite& site) const {
+    std::string_view category = recording_.text(site.category_name);
+    if (category.substr(0, forward_word.size()) != forward_word) return {};
+    category.remove_prefix(forward_word.size());
+    return category;
   }
 
   std::uint64_t number_of(std::uint32_t site, const EntryPayload& payload) {
@@ -251,10 +263,14 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
     return field.number;
   }
 
-  ModulePlace place_of(ModulePlace caller, std::int32_t name) {
-    const core::PathKey key{caller, static_cast<std::uint64_t>(name)};
+  ModulePlace place_of(ModulePlace caller, const ModuleSite& module) {
+    const core::PathKey key{caller, static_cast<std::uint64_t>(module.name) << 32 |
+                                        static_cast<std::uint32_t>(module.kind)};
     const auto [found, is_new] = place_numbers_.emplace(key, no_place);
-    if (is_new) found->second = places_->called(caller, names_[static_cast<std::size_t>(name)]);
+    if (is_new) {
+      found->second = places_->called(caller, names_[static_cast<std::size_t>(module.name)],
+                                      kinds_[static_cast<std::size_t>(module.kind)]);
+    }
     if (sums_.size() < places_->size()) sums_.resize(places_->size());
     return found->second;
   }
@@ -285,7 +301,7 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
   void add_row(std::uint32_t process, ModulePlace place, std::uint8_t of, const RangeSums& sums) {
     if (sums.figures.calls == 0) return;
     RangeKey key;
-    key.domain = to_.intern(places_->path(places_->model(place)));
+    key.domain = to_.intern(places_->name(places_->model(place)));
     key.name = to_.intern(places_->way(place));
     key.kind = static_cast<std::uint8_t>(kind_of_modules + of);
     key.group = group_of(recording_.processes()[process]);
@@ -300,10 +316,12 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
   bool keeps_calls_ = false;  // there are passes whose calls are asked for
   std::vector<ModuleSite> roles_;
   std::vector<std::string> names_;
+  core::TextTable kinds_;
+  ModuleClasses classes_;
   std::vector<Spans> steps_of_thread_, steps_of_process_;
 
   // Of one process.
-  std::unique_ptr<ModulePlaces> places_ = std::make_unique<ModulePlaces>();
+  std::unique_ptr<ModulePlaces> places_ = std::make_unique<ModulePlaces>(classes_);
   std::unordered_map<core::PathKey, ModulePlace, core::PathHash> place_numbers_;
   std::vector<PlaceSums> sums_;  // of each place
   std::vector<ModuleCall> calls_;

@@ -33,8 +33,9 @@ struct ModuleOptions {
 };
 
 // Adds rows of the kinds `kind_of_modules` (forward pass on the CPU), one more (backward pass on
-// the CPU), two and three more (both on the GPU): the model is the domain, ModulePlaces::way() the
-// name. Returns the paths of modules whose passes may be another's, see find_owners().
+// the CPU), two and three more (both on the GPU): ModulePlaces::name() of the model is the domain,
+// ModulePlaces::way() the name. Returns the paths of modules whose passes may be another's, see
+// find_owners().
 std::vector<std::string> add_modules(const reader::Recording& recording,
                                      const reader::Selection& selection,
                                      const ModuleOptions& options, Summary& to);
