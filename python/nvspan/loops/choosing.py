@@ -38,6 +38,7 @@ NUMBERED = "numbered names"
 KNOWN = "a usual name of a step"
 AROUND = "the repeating range around each of them"
 WIDEST = "the repeating range around most of the main thread's time"
+STRETCH = "the repeating range around most of the time from its first to its last"
 INNERMOST = "the innermost repeating range that holds different parts"
 OVERLAPPING = "ranges that overlap"
 ONLY = "the only range that repeats"
@@ -207,6 +208,16 @@ class Chooser:
         ]
         if regular:
             return max(regular, key=lambda c: c.figures.coverage), REGULAR
+        stretches = [
+            c
+            for c in flat
+            if c.figures.ranges >= _FEW_ROUNDS
+            and c.figures.parts >= 2
+            and c.figures.extent >= 0.25
+            and c.figures.coverage >= 0.80 * c.figures.extent
+        ]
+        if stretches:  # a loop after a long set-up, or before a long end
+            return max(stretches, key=lambda c: c.figures.coverage), STRETCH
         layers = [
             c
             for c in self.all
@@ -260,6 +271,10 @@ class Chooser:
         around = False
         if floats and (not flat or max(c.figures.coverage for c in flat) < 0.5):
             chosen = max(floats, key=lambda c: c.figures.total)
+            if not _is_step_word(chosen):  # 'calendar.query' of a request of another name
+                body = self._body_around(chosen)
+                around = body is not chosen
+                chosen = body
         elif flat:
             chosen = max(flat, key=self._weight)
             chosen = self._innermost(
@@ -331,7 +346,7 @@ class Chooser:
         around = []
         for c in self._usable:
             figures = c.figures
-            if c is chosen or c.overlapping or figures.ranges < 3:
+            if c is chosen or c.overlapping != chosen.overlapping or figures.ranges < 3:
                 continue
             if c.strength not in (Strength.STRUCTURE, Strength.NAMED):
                 continue

@@ -36,6 +36,7 @@ NUMBER = re.compile(
     r"|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{6,}\b"
     r"|(?<![0-9.])\d+(?![0-9.]*[a-zA-Z])"
 )
+_MANY_ITEMS = 100
 _AROUND_NUMBER = re.compile(r"[\s_#:\-.\[\]()/=,]*(#|\bof\b)[\s_#:\-.\[\]()/=,]*")
 
 
@@ -117,8 +118,10 @@ def _rounds(names: Sequence[LoopName]) -> dict[int, str]:
         if not counts_rounds:
             calls = sum(names[index].ranges for index in members) / len(members)
             words = words_in(base)
-            # "read_block 7" occurs once in a run, the "encoder_block 7" of a model in each step.
-            is_item = calls == 1 and len(words) > 1 and words[-1] in LAYER_WORDS
+            # "read_block 7" occurs once in a run, the "encoder_block 7" of a model in each step;
+            # and a model that is called once has not so many blocks as a chain has.
+            is_once = calls == 1 and bool(words) and words[-1] in LAYER_WORDS
+            is_item = is_once and (len(words) > 1 or len(members) >= _MANY_ITEMS)
             is_part = not is_item and any(each in STRUCTURE_WORDS for each in words)
             if len(members) < 3 or is_part or calls > max(2, len(members) / 2):
                 continue

@@ -146,7 +146,11 @@ class LoopsObject {
   py::object inside(std::size_t inner, std::size_t outer) {
     const reader::LoopCandidate &in = candidate(inner), &out = candidate(outer);
     reader::LoopInside found;
-    if (!in.is_overlapping && !out.is_overlapping) {
+    // Ranges of a pool of threads overlap, and nest in each thread.
+    const auto nests = [](const reader::LoopCandidate& of) {
+      return !of.is_overlapping || !of.floats;
+    };
+    if (nests(in) && nests(out)) {
       const auto known = reader::inside_by_groups(nested(), candidates_.places, in, out);
       found = known ? *known
                     : reader::inside_by_rows(nested(), rows_of(inner), rows_of(outer), out.thread);

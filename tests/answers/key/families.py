@@ -11,6 +11,8 @@ from answers.key import (
     held_out_first_told,
     held_out_second_quiet,
     held_out_second_told,
+    held_out_third_quiet,
+    held_out_third_told,
     nested,
     quiet,
     requests,
@@ -38,4 +40,6 @@ FAMILIES = (
     held_out_first_told,
     held_out_second_quiet,
     held_out_second_told,
+    held_out_third_quiet,
+    held_out_third_told,
 )
