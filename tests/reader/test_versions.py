@@ -23,6 +23,7 @@ WRITTEN = {
     "stats": (1, 0, 0, 0, 200),
     "threads": (1, 4, 1, 0, 1),
     "kernels": (2, 40, 0, 0, 40),
+    "kernels-all": (2, 48, 12, 0, 48),
     "lines": (2, 302, 0, 0, 301),
     "live-lines": (2, 3, 0, 0, 2),
     "sealed-full": (2, 241, 2, 80, 241),
@@ -31,6 +32,7 @@ WRITTEN = {
 }
 LOST = {
     "kernels": ["dropped by CUPTI", "GPU work before its launch"],
+    "kernels-all": ["dropped by CUPTI"],
     "payloads": ["payload not kept"],
     "ring": ["overwritten", "overwritten"],
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
+from nvspan._results import GpuGap
 from nvspan._results.jobs import Collective, JobProcess, RankCollective
 from nvspan.ranks.many import ManyRecordings
 from nvspan.ranks.steps import ManySteps
@@ -38,6 +39,7 @@ class _AsRecording:
         self.problems = [f"{path}: {sentence}" for path, sentence in job.problems[:MOST_NAMED]]
         if len(job.problems) > MOST_NAMED:
             self.problems.append(f"... and {len(job.problems) - MOST_NAMED:,} more")
+        self.gpu_gaps: list[GpuGap] = []  # summaries have none
 
 
 def summary_of(

@@ -126,13 +126,13 @@ struct MetGpu {
   std::string name;
   std::uint64_t file;  // that it is in; 0: none
 };
-struct Sites {
+struct KnownWork {
   std::mutex mutex;  // before the session's lock
-  WorkSites known;
+  WorkSites sites;
   std::vector<MetGpu> gpus;
 };
-Sites& sites() {
-  static Sites* const instance = new Sites;  // immortal
+KnownWork& known_work() {
+  static KnownWork* const instance = new KnownWork;  // immortal
   return *instance;
 }
 
@@ -203,7 +203,7 @@ void write_all(const SeenWork* work, WorkSites::Site* const* of, std::size_t cou
       const std::uint64_t file = current.recorder().file_number();
       const std::uint64_t time = record::ticks_now();
       std::uint64_t without_times = 0;
-      write_gpus(*lane, file, sites().gpus);
+      write_gpus(*lane, file, known_work().gpus);
       for (std::size_t i = 0; i < count; ++i) {
         if (has_times(work[i], time)) {
           write_work(*lane, file, work[i], *of[i]);
@@ -223,13 +223,13 @@ void write_all(const SeenWork* work, WorkSites::Site* const* of, std::size_t cou
 // Names are found, and demangled, without the session's lock.
 void took(const SeenWork* work, std::size_t count) {
   if (thread_slot().busy || !session().active()) return;
-  Sites& all = sites();
+  KnownWork& all = known_work();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  all.known.forget_if_many();
+  all.sites.forget_if_many();
   while (count != 0) {
     std::array<WorkSites::Site*, at_once> of = {};
     const std::size_t some = std::min(count, at_once);
-    for (std::size_t i = 0; i < some; ++i) of[i] = &site_of(all.known, work[i]);
+    for (std::size_t i = 0; i < some; ++i) of[i] = &site_of(all.sites, work[i]);
     write_all(work, of.data(), some);
     work += some;
     count -= some;
@@ -238,7 +238,7 @@ void took(const SeenWork* work, std::size_t count) {
 
 // GPUs come before their work, and again where CUPTI begins again.
 void met(const cupti::SeenDevice& device) {
-  Sites& all = sites();
+  KnownWork& all = known_work();
   const std::lock_guard<std::mutex> lock(all.mutex);
   for (const MetGpu& gpu : all.gpus) {
     if (gpu.limits.device == device.device) return;
