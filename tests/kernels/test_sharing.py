@@ -137,6 +137,46 @@ gpu.deliver()
     ]
 
 
+# A kineto that does not subscribe: it uses the activity calls alone.
+WITHOUT_SUBSCRIBER = """
+taken = []
+held = []
+pointer, size = ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_size_t)
+@ctypes.CFUNCTYPE(None, pointer, size, size)
+def requested(buffer, bytes, records):
+    held.append(ctypes.create_string_buffer(65536))
+    buffer[0], bytes[0], records[0] = ctypes.addressof(held[-1]), 65536, 0
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t,
+                  ctypes.c_size_t)
+def completed(context, stream, buffer, bytes, valid):
+    taken.append(valid)
+def _enable_profiler(config, activities):
+    gpu.cupti.cuptiActivityRegisterCallbacks(requested, completed)
+    gpu.cupti.cuptiActivityEnable(10)
+def _disable_profiler():
+    gpu.cupti.cuptiActivityFlushAll(1)
+    gpu.cupti.cuptiActivityDisable(10)
+    return "result"
+profiler._prepare_profiler = lambda config, activities: None
+profiler._enable_profiler, profiler._disable_profiler = _enable_profiler, _disable_profiler
+gpu.cupti.fake_version(130300)
+"""
+
+
+def test_a_profiler_that_does_not_subscribe_has_the_records_of_its_time():
+    code = RUN.replace("{activities}", "{Activity.CUDA}").replace("print(answers)", "")
+    done = run_recorded(
+        "import ctypes\n" + PROFILER + WITHOUT_SUBSCRIBER + code
+        + "print(taken != [], [line for line in gpu.log() if 'misuse' in line])",
+        env=INJECTED,
+    )  # fmt: skip
+    assert done.stdout == "True []\n"
+    assert names(done) == ["before", "after"]
+    assert [gap.reason for gap in done.recording.gpu_gaps] == [
+        "a profiler of the program had CUPTI"
+    ]
+
+
 def test_a_profile_before_cuda_is_used_has_cupti():
     code = """
 import wave

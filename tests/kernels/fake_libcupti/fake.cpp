@@ -209,12 +209,21 @@ EXPORT CuptiResult cuptiGetResultString(CuptiResult result, const char** text) {
   return cupti_success;
 }
 
+namespace {
+// From that version on a profiler need not subscribe to have records.
+bool needs_subscriber() {
+  constexpr std::uint32_t first_without = 130'300;
+  return fake().version < first_without && !is_subscriber(&fake().subscriber);
+}
+}  // namespace
+
 EXPORT CuptiResult cuptiActivityRegisterCallbacks(BufferRequested requested,
                                                   BufferCompleted completed) {
   note("register buffers");
   Fake& self = fake();
-  if (!is_subscriber(&self.subscriber)) note("misuse: buffers before a subscriber");
+  if (needs_subscriber()) note("misuse: buffers before a subscriber");
   const std::lock_guard<std::mutex> lock(self.mutex);
+  if (!self.kinds.empty()) self.log += "misuse: buffers while another user's are filled\n";
   self.requested = requested;
   self.completed = completed;
   return cupti_success;
@@ -233,7 +242,7 @@ EXPORT CuptiResult cuptiActivityRegisterTimestampCallback(std::uint64_t (*clock)
 EXPORT CuptiResult cuptiActivityEnable(ActivityKind kind) {
   note("enable " + std::to_string(static_cast<unsigned>(kind)));
   Fake& self = fake();
-  if (!is_subscriber(&self.subscriber)) note("misuse: a kind before a subscriber");
+  if (needs_subscriber()) note("misuse: a kind before a subscriber");
   const char* const refused = std::getenv("FAKE_CUPTI_REFUSED_KIND");
   if (refused != nullptr && std::atoi(refused) == static_cast<int>(kind)) {
     return cupti_insufficient_privileges;
