@@ -17,6 +17,7 @@ from nvspan._results import (
     GpuGap,
     ImportCounts,
     JobRow,
+    KernelWork,
     LaunchShape,
     Loss,
     MarkRow,
@@ -76,6 +77,14 @@ def t_quantile(chance: float, freedom: float) -> float: ...
 def threads(handle: RecordingHandle) -> list[RecordedThread]: ...
 def tree(handle: RecordingHandle, ancestors: bool = ...) -> list[CallNode]: ...
 def exact(handle: RecordingHandle, unclosed_end: int | None = ...) -> list[ExactRow]: ...
+def kernels(
+    handle: RecordingHandle,
+    by: int,
+    call_domain: str,
+    work_domains: list[str],
+    forward: list[int],
+    within: list[bool],
+) -> KernelWork: ...
 def timeline(handle: RecordingHandle, limits: dict[str, int]) -> Timeline: ...
 def flame(
     handle: RecordingHandle, windows: Sequence[Column | memoryview], most_nodes: int
@@ -263,6 +272,7 @@ class RankSummary:
         forward: Collection[int],
         around: Collection[int],
         steps: Sequence[tuple[int, int, int]] | None,
+        work_domains: list[str],
     ) -> list[str]: ...
     def merge(self, other: RankSummary) -> None: ...
     def collapse(self) -> None: ...
@@ -469,6 +479,8 @@ class ExternalWriter:
         correlation: int | Buffer | None = ...,
         launched: int | Buffer | None = ...,
         tid: int | Buffer | None = ...,
+        thread: int | None = ...,
+        shape: tuple[int | Buffer, ...] | None = ...,
         category: int | Buffer | None = ...,
         color: int | Buffer | None = ...,
         payload: float | Buffer | None = ...,
@@ -600,7 +612,7 @@ class Reader:
         kernel_category: str,
         without: Sequence[str],
         unclosed_end: int | None,
-        midpoints: bool,
+        as_nsys: bool,
     ) -> ProjectedWork: ...
     def write_csv(
         self,

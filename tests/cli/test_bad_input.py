@@ -20,7 +20,8 @@ from nvspan.report.viewer import ui_folder
 pytestmark = needs_library
 
 CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
-READERS = ("diff", "explain", "export", "modules", "ranks", "report", "stats", "steps", "view")
+READERS = ("diff", "explain", "export", "kernels", "modules", "ranks", "report", "stats", "steps",
+           "view")  # fmt: skip
 _NOT_READERS = ("attach", "detach", "doctor", "metrics", "ncu", "nsys", "record",
                 "top", "trace", "trigger", "where")  # fmt: skip
 

@@ -66,7 +66,8 @@ def recording_of(
 
 
 # The commands that read recordings; the others start programs, which find what a new process has.
-READING = ("diff", "explain", "export", "import", "modules", "ranks", "report", "stats", "steps")
+READING = ("diff", "explain", "export", "import", "kernels", "modules", "ranks", "report", "stats",
+           "steps")  # fmt: skip
 _FORKED = {*READING, "view", "ncu"}  # ncu starts its programs by commands of their own
 _PACKAGES = ("answers", "cli", "export", "imports", "nsight", "ranks", "recording", "report")
 

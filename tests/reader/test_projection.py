@@ -106,7 +106,7 @@ def test_every_figure_is_that_of_the_definition(seed: int, tmp_path: Path) -> No
     for tid, (ranges, ops) in threads.items():
 
         def holds(range: Range, op: Op) -> bool:
-            return range[0] <= op[0] and op[1] <= range[1]
+            return range[0] <= op[0] <= range[1]
 
         innermost: dict[int, list[Op]] = {}
         for op in ops:

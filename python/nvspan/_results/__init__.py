@@ -146,6 +146,7 @@ class ProjectedRow(ExactRow, Row):
     range_time: int  #: time of the ranges themselves
     sum: int  #: durations of kernels, copies and sets, added up
     busy: int  #: time with at least one of them under way
+    waiting: int  #: the rest of `total`, in which the GPU waits
     exclusive: int  #: `sum` of what no range within these launched
     ops: int  #: how many kernels, copies and sets
     launches: int  #: how many calls launched them; a graph's launch is one
@@ -208,6 +209,45 @@ class KernelRow(Result):
     std: float  #: the standard deviation
 
 
+class KernelTime(Row):
+    """The calls of one kernel, copy or set: all of them, or those of one range or module."""
+
+    name: str | None  #: of the kernel
+    kind: str  #: "kernel", "copy", "set", or "graph" for one that was recorded as a whole
+    shapes: int  #: in how many shapes it was launched, by grid, block, registers, shared memory
+    grid: tuple[int, int, int] | None  #: blocks along x, y and z, in the shape with the most time
+    block: tuple[int, int, int] | None  #: likewise the threads of a block; None: not known
+    registers: int | None  #: likewise of a thread
+    shared: int | None  #: likewise bytes of shared memory of a block
+    domain: str | None  #: of the range
+    range: str | None  #: the innermost range of the launch; by name the one with the most time
+    ranges: int  #: by name: how many names of ranges launched it; else 0
+    module: str | None  #: by module: its name; None: launched in no module
+    backward: bool  #: whether the range, or the module's pass, is backward
+    count: int  #: how many calls
+    total: int  #: their durations, added up
+    mean: float  #: the mean duration
+    p50: float | None  #: the median, within 0.4%; None: too many rows to keep durations
+    min: int  #: the shortest
+    max: int  #: the longest
+    first: int  #: when the first was launched; where that is not known, when it began
+    share: float  #: `total` as a part of the time in which the GPU was busy
+
+
+class KernelWork(Result):
+    """What the GPU did."""
+
+    rows: list[KernelTime]  #: the most time first
+    count: int  #: pieces of work
+    total: int  #: their durations, added up
+    busy: int  #: time with one at least under way, over all devices
+    span: int  #: from the first start to the last end
+    outside: int  #: how many were launched in no range
+    unlaunched: int  #: how many have no known launch
+    devices: int  #: on how many devices
+    has_work: bool  #: whether the recording, with what is filtered out, has any
+
+
 class ProjectedWork(Result):
     """The work of the GPU, and the ranges that launched it."""
 
@@ -262,6 +302,7 @@ class FoundSteps(Result):
     typical: TypicalStep  #: the one that is typical of them
     has_work: bool  #: whether the recording has work of a GPU
     of_device_ranges: bool  #: whether device ranges stand for it, as no kernel was recorded
+    graphs: int  #: pieces of work that are whole graphs, in which the GPU may be idle
     outside: int  #: pieces of work that no step launched
     unshared: int  #: pieces of work that one of several steps launched, and nothing tells which
     by_run_time: int  #: pieces of work that belong to the step during which they began
@@ -455,6 +496,8 @@ RESULTS = (
     ImportCounts,
     JobRow,
     KernelRow,
+    KernelTime,
+    KernelWork,
     LaunchShape,
     Loss,
     MarkRow,

@@ -38,6 +38,7 @@ COMMANDS = {
         "show the time of each PyTorch module, forward and backward",
         _READ,
     ),
+    "kernels": ("kernels:main", "rank GPU kernels, with the ranges that launched them", _READ),
     "stats": ("stats:main", "tabulate ranges: calls, times, percentiles, shares", _READ),
     "diff": ("diff:main", "compare runs; --fail exits with 1 on a regression", _READ),
     "report": ("report:main", "write one HTML page to keep or send", _READ),

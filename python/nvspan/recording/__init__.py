@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
+    from nvspan.recording.kernels import Kernels
     from nvspan.recording.lines import Lines
     from nvspan.recording.modules import Modules
     from nvspan.recording.projection import Projection
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from nvspan.recording.table import Table
 
 __all__ = [
+    "Kernels",
     "Lines",
     "Modules",
     "Projection",
@@ -38,6 +40,7 @@ __all__ = [
 
 __getattr__ = lazy_attributes(
     __name__,
+    Kernels="nvspan.recording.kernels:Kernels",
     Lines="nvspan.recording.lines:Lines",
     Modules="nvspan.recording.modules:Modules",
     Projection="nvspan.recording.projection:Projection",
@@ -231,6 +234,40 @@ class Recording(OpenedFiles):
         part = self.filter(domains=domains, names=names, match=match, threads=threads, start=start,
                            stop=stop, min_duration=min_duration)  # fmt: skip
         return Lines(part, by, show_stdlib=show_stdlib, idle=idle)
+
+    def kernels(
+        self,
+        by: str = "name",
+        *,
+        within: Iterable[str] | None = None,
+        domain: str = "torch",
+        names: Iterable[str | None] | None = None,
+        match: Iterable[str] | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> Kernels:
+        """Each kernel, copy and set with its calls and times, and what launched it. See `Kernels`.
+
+        Args:
+            by: "name", a row for each kernel; "range" or "module", one for each kernel of each
+                innermost range, or of each module's forward and backward pass.
+            within: patterns (``*``, ``?``) of ranges: work that was launched in one of them, at any
+                depth.
+            domain: of the ranges that `nvspan.torch.annotate_module` made.
+
+        The others are those of `filter`, for kernels.
+
+        Raises:
+            ValueError: an unknown `by`, no range is like `within`, or the recording is of
+                ``--mode stats``.
+
+        >>> for row in nvspan.read("run.nvspan").kernels("range").rows:  # doctest: +SKIP
+        ...     print(row.range, row.name, row.count, row.total)
+        """
+        from nvspan.recording.kernels import Kernels
+
+        part = self.filter(names=names, match=match, start=start, stop=stop)
+        return Kernels(part, by, within=within, domain=domain)
 
     def projection(self) -> Projection:
         """What the GPU did for each range of the CPU: the work that was launched within it.

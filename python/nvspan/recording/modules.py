@@ -6,18 +6,18 @@ from __future__ import annotations
 
 import re
 from array import array
-from itertools import count
 
 from nvspan.recording.frame import Frame
 from nvspan.recording.label import printable
 from nvspan.recording.loop import names_in
 from nvspan.recording.losses import need_events
+from nvspan.recording.opened import WORK_DOMAINS
 from nvspan.recording.steps import STATES, Steps
 from nvspan.recording.time_text import percent, time_cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
     from nvspan._reader import RankSummary
@@ -225,7 +225,8 @@ def add_modules(
     summary.add_table("modules", {name: memoryview(array("q", [n])) for name, n in sums.items()})
     around = set() if steps is None else _step_sites(recording, steps)
     sites = _forward_passes(recording, domain, around)
-    if shared := summary.add_modules(recording._reader.handle(), sites, around, chosen):
+    handle = recording._reader.handle()
+    if shared := summary.add_modules(handle, sites, around, chosen, list(WORK_DOMAINS)):
         summary.add_table("ambiguous modules", {"name": shared})
 
 
@@ -237,7 +238,7 @@ def _forward_passes(recording: OpenedFiles, domain: str, around: Collection[int]
     """
     named: list[int] = []
     others: list[int] = []
-    for site, (of, name, category) in enumerate(_sites(recording)):
+    for site, (of, name, category) in enumerate(recording.sites()):
         if of != domain or name is None or name.endswith(_RECOMPUTE) or "::" in name:
             continue  # an operator
         if (category or "").partition(" ")[0] == _FORWARD:
@@ -247,23 +248,18 @@ def _forward_passes(recording: OpenedFiles, domain: str, around: Collection[int]
     return named or others
 
 
+def forward_passes(recording: OpenedFiles, domain: str) -> list[int]:
+    """The sites of modules' forward passes."""
+    return _forward_passes(recording, domain, ())
+
+
 def _step_sites(recording: OpenedFiles, steps: Steps) -> set[int]:
     """The sites of the ranges that are steps; those of a cycle may be modules."""
     if steps.choice.members:
         return set()
     names = names_in(recording)
     own = {names[pair] for pair in steps.loop.pairs_in(steps.loop.step_groups) if pair in names}
-    return {site for site, (of, name, _) in enumerate(_sites(recording)) if (of, name) in own}
-
-
-def _sites(recording: OpenedFiles) -> Iterator[tuple[str | None, str | None, str | None]]:
-    """Domain, name and category of each site."""
-    for index in count():
-        try:
-            domain, name, _, _, _, category, _ = recording._reader.site(index)
-        except IndexError:
-            return
-        yield domain, name, category
+    return {site for site, (of, name, _) in enumerate(recording.sites()) if (of, name) in own}
 
 
 def _child(among: list[Module], prefix: str, named: str) -> Module:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from typing_extensions import Self
 
@@ -84,6 +84,17 @@ class OpenedFiles:
         A process's work in such a time is unknown: the GPU need not have been idle.
         """
         return self._reader.gpu_gaps()
+
+    def sites(self) -> Iterator[tuple[str | None, str | None, str | None]]:
+        """Domain, name and category of each site, by which ranges are known."""
+        from itertools import count
+
+        for index in count():
+            try:
+                domain, name, _, _, _, category, _ = self._reader.site(index)
+            except IndexError:
+                return
+            yield domain, name, category
 
     def has_gpu(self) -> bool:
         """Whether a GPU was used: by a context of CUDA, a device range, a kernel, copy or set.

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from nvspan.loops.groups import CUDA_CALLS
 from nvspan.recording.frame import Frame
 from nvspan.recording.label import label
 from nvspan.recording.opened import WORK_DOMAINS
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from nvspan.recording.opened import OpenedFiles
 
 # The domains of what a tool saw of CUDA: the calls, and what they launched.
-CALL_DOMAIN, WORK_DOMAIN = "CUDA API", WORK_DOMAINS[0]
+CALL_DOMAIN, WORK_DOMAIN = CUDA_CALLS, WORK_DOMAINS[0]
 
 
 class Projection(Frame):
@@ -50,11 +51,11 @@ class Projection(Frame):
         kernels: str = "",
         without: tuple[str, ...] = (),
         unclosed_end: int | None = None,
-        midpoints: bool = False,
+        as_nsys: bool = False,
     ) -> None:
         self._recording = recording
         found = recording._reader.projection(
-            CALL_DOMAIN, WORK_DOMAIN, kernels, list(without), unclosed_end, midpoints
+            CALL_DOMAIN, WORK_DOMAIN, kernels, list(without), unclosed_end, as_nsys
         )
         self.rows = found.sums
         self.work = found.work

@@ -15,7 +15,7 @@ from nvspan.report.narrow import fitted
 from nvspan.report.render import as_csv
 
 _COLUMNS = (
-    *("domain", "name", "kind", "calls", "ops", "launches", "sum", "busy", "exclusive"),
+    *("domain", "name", "kind", "calls", "ops", "launches", "sum", "busy", "waiting", "exclusive"),
     *("total", "mean", "median", "min", "max", "std", "range_time"),
     *("backward_ops", "backward_sum", "backward_busy"),
 )
@@ -28,9 +28,20 @@ _HEADINGS = {
     "backward_ops": "bwd ops",
     "backward_sum": "bwd sum",
 }
-_SHOWN = ("calls", "ops", "sum", "busy", "exclusive", "total", "mean", "max", "range_time")
+_SHOWN = (
+    "calls",
+    "ops",
+    "sum",
+    "busy",
+    "waiting",
+    "exclusive",
+    "total",
+    "mean",
+    "max",
+    "range_time",
+)
 
-_DISPENSABLE = ("max", "mean", "exclusive", "total", "calls", "range_time", "backward_ops", "ops")
+_DISPENSABLE = ("max", "mean", "exclusive", "sum", "calls", "range_time", "backward_ops", "ops")
 
 
 def notes(found: Projection) -> Iterator[str]:
@@ -42,7 +53,10 @@ def notes(found: Projection) -> Iterator[str]:
         )
         return
     if found.of_device_ranges:
-        yield "no kernels were traced: these are the device ranges that each range asked for"
+        yield (
+            "no kernels were traced: these are the device ranges that each range asked for, in "
+            "which the GPU is busy at most"
+        )
     if found.outside or found.unlaunched:
         count = found.outside + found.unlaunched
         yield f"{count} of {found.work} pieces of work were launched within no range"

@@ -8,8 +8,10 @@
 #include "bindings/reader/external_writer.hpp"
 
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 namespace py = pybind11;
 
@@ -35,6 +37,46 @@ struct ExternalFields {
 
   SiteRows::Columns columns;
   GivenPayload payload;
+};
+
+// With what kernels were launched: a column for each number of a shape, in its order.
+class ShapeColumns {
+ public:
+  explicit ShapeColumns(const py::object& given) {
+    if (given.is_none()) return;
+    for (const py::handle column : given.cast<py::tuple>()) {
+      columns_.push_back(std::make_unique<GivenColumn>(column, "shape", 'i'));
+    }
+    if (columns_.size() != parts) throw py::value_error("shape must be 9 columns");
+  }
+  void check(std::size_t rows) const {
+    for (const auto& column : columns_) {
+      if (column->rows().value_or(rows) != rows) {
+        throw std::invalid_argument("shape must have as many rows as start");
+      }
+    }
+  }
+  // Exchanges sites for those that have the shapes.
+  void give(record::ProcessPart& process, std::size_t begin, std::size_t count,
+            std::uint32_t* sites) const {
+    if (columns_.empty()) return;
+    std::vector<std::int64_t> values(parts * count);
+    for (std::size_t i = 0; i < parts; ++i) {
+      columns_[i]->integers(begin, count, &values[i * count]);
+    }
+    for (std::size_t row = 0; row < count; ++row) {
+      const auto part = [&](std::size_t i) {
+        return static_cast<std::uint32_t>(values[i * count + row]);
+      };
+      sites[row] = process.shaped_site(
+          sites[row],
+          {{part(0), part(1), part(2)}, {part(3), part(4), part(5)}, part(6), part(7), part(8)});
+    }
+  }
+
+ private:
+  static constexpr std::size_t parts = 9;
+  std::vector<std::unique_ptr<GivenColumn>> columns_;
 };
 
 struct External::EventArguments {
@@ -199,11 +241,13 @@ void External::device_ranges(std::uint32_t process, std::uint32_t domain, const 
     }
   }
   GivenFields fields(given);
+  const py::object of_thread = fields.take("thread");
   const GivenColumn device(fields.take("device"), "device", 'i');
   const GivenColumn stream(fields.take("stream"), "stream", 'i');
   const GivenColumn correlation(fields.take("correlation"), "correlation", 'i');
   const GivenColumn launched(fields.take("launched"), "launched", 'i');
   const GivenColumn tid(fields.take("tid"), "tid", 'i');
+  const ShapeColumns shapes(fields.take("shape"));
   const record::ClockMap* clock = clock_of(fields.take("clock"));
   const auto common = std::make_unique<ExternalFields>(fields, nullptr, 0);
   fields.end();
@@ -217,13 +261,23 @@ void External::device_ranges(std::uint32_t process, std::uint32_t domain, const 
                                     &columns.name, &columns.category, &columns.color});
   GivenPayload& payload = common->payload;
   const auto own = static_cast<std::uint8_t>(1 + static_cast<int>(payload.type()));
+  const std::int64_t submitter = of_thread.is_none() ? -1 : of_thread.cast<std::int64_t>();
+  if (submitter >= 0) {
+    const Lock lock(mutex_);
+    const auto number = static_cast<std::uint32_t>(submitter);
+    if (number >= writer_.threads() || writer_.thread(number).process != process) {
+      refuse_handle("thread", number);
+    }
+  }
   work([&] {
     check_open();
-    const std::uint32_t thread = writer_.device_thread(process);
+    const std::uint32_t thread =
+        submitter < 0 ? writer_.device_thread(process) : static_cast<std::uint32_t>(submitter);
     // Pieces are what a program sent as a device range: device and stream stand in them.
     const bool is_sent = payload.type() == PayloadType::ext;
     const std::uint64_t schema = is_sent ? 0 : writer_.device_schema(domain, payload.type());
     payload.check(rows);
+    shapes.check(rows);
     SiteRows sites(writer_, domain, columns, PayloadType::ext,
                    is_sent ? writer_.device_site(domain) : own);
     sites.check(rows);
@@ -265,13 +319,15 @@ void External::device_ranges(std::uint32_t process, std::uint32_t domain, const 
         }
       }
     }
-    EventLane& lane = writer_.process(process).lane(writer_.thread(thread).number);
+    record::ProcessPart& to = writer_.process(process);
+    EventLane& lane = to.lane(writer_.thread(thread).number);
     const bool has_payload = payload.words() != 0;
     const std::uint64_t size = has_payload ? 40 : 32;
     const std::size_t words = 1 + piece_words + size / 8;
     fill(lane, rows, [&](std::size_t begin, std::size_t count) {
       read(begin, count);
       sites.sites(begin, count, block.site);
+      shapes.give(to, begin, count, block.site);
       payload.begin(begin, count);
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t last = block.to[i] == TimeRows::not_ended

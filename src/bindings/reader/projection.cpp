@@ -20,31 +20,21 @@ namespace {
 
 using reader::Projection;
 using reader::Recording;
-using reader::Tables;
 
-template <typename Value>
-ColumnView column_of(const Projection& projection, Value&& value) {
-  std::vector<std::int64_t> values;
-  values.reserve(projection.size());
-  for (const std::int64_t row : projection.row) {
-    values.push_back(static_cast<std::int64_t>(value(static_cast<std::size_t>(row))));
+py::dict columns_of(const Recording& recording, Projection& projection) {
+  std::vector<std::int64_t> domains, names;
+  for (const std::int64_t number : projection.site) {
+    const reader::ReadSite& site = recording.sites()[static_cast<std::size_t>(number)];
+    domains.push_back(recording.domains()[site.domain]);
+    names.push_back(site.name);
   }
-  return view_of(std::move(values));
-}
-
-py::dict columns_of(const Recording& recording, const Tables& tables, Projection& projection) {
-  const reader::RangeTable& ranges = tables.ranges;
-  const auto site = [&](std::size_t row) -> const reader::ReadSite& {
-    return recording.sites()[ranges.site[row]];
-  };
   py::dict columns;
-  columns["thread"] = column_of(projection, [&](std::size_t row) { return ranges.thread[row]; });
-  columns["domain"] =
-      column_of(projection, [&](std::size_t row) { return recording.domains()[site(row).domain]; });
-  columns["name"] = column_of(projection, [&](std::size_t row) { return site(row).name; });
-  columns["kind"] = column_of(projection, [&](std::size_t row) { return ranges.kind[row]; });
-  columns["start"] = column_of(projection, [&](std::size_t row) { return ranges.start[row]; });
-  const std::pair<const char*, std::vector<std::int64_t>*> own[] = {
+  const std::pair<const char*, std::vector<std::int64_t>*> all[] = {
+      {"thread", &projection.thread},
+      {"domain", &domains},
+      {"name", &names},
+      {"kind", &projection.kind},
+      {"start", &projection.start},
       {"row", &projection.row},
       {"end", &projection.end},
       {"first", &projection.first},
@@ -60,7 +50,7 @@ py::dict columns_of(const Recording& recording, const Tables& tables, Projection
       {"backward_ops", &projection.backward_ops},
       {"backward_sum", &projection.backward_sum},
       {"backward_busy", &projection.backward_busy}};
-  for (const auto& [name, values] : own) columns[name] = view_of(std::move(*values));
+  for (const auto& [name, values] : all) columns[name] = view_of(std::move(*values));
   return columns;
 }
 
@@ -90,6 +80,7 @@ py::list list_sums(const Recording& recording, const std::vector<reader::Project
     row["range_time"] = sum.range_time;
     row["sum"] = sum.work_time;
     row["busy"] = sum.busy;
+    row["waiting"] = sum.projected.sum - sum.busy;
     row["exclusive"] = sum.exclusive;
     row["ops"] = sum.ops;
     row["launches"] = sum.launches;
@@ -129,25 +120,24 @@ py::list list_kernels(const Recording& recording, const std::vector<reader::Kern
 py::object Reader::projection(const std::string& call_domain, const std::string& work_domain,
                               const std::string& kernel_category,
                               const std::vector<std::string>& without,
-                              const py::object& unclosed_end, bool midpoints) {
+                              const py::object& unclosed_end, bool as_nsys) {
   reader::ProjectionOptions options;
   options.call_domain = call_domain;
   options.work_domain = work_domain;
   options.without = without;
   if (!unclosed_end.is_none()) options.unclosed_end = unclosed_end.cast<std::int64_t>();
+  options.as_nsys = as_nsys;
   options.with_pairs = !kernel_category.empty();
   Projection projection;
   std::vector<reader::ProjectionSum> sums;
   std::vector<reader::KernelSum> kernels;
-  const Tables* tables = nullptr;
   {
     const released_gil released;
-    tables = &(whole_ != nullptr ? whole_ : columns_)->tables();
-    projection = reader::project(*recording_, *tables, selection_, options);
-    sums = reader::sum_by_name(*recording_, *tables, projection,
-                               midpoints ? reader::Median::midpoint : reader::Median::p50);
+    projection = reader::project(*recording_, selection_, options);
+    sums = reader::sum_by_name(*recording_, projection,
+                               as_nsys ? reader::Median::midpoint : reader::Median::p50);
     if (options.with_pairs) {
-      kernels = reader::sum_kernels(*recording_, *tables, projection, kernel_category);
+      kernels = reader::sum_kernels(*recording_, projection, kernel_category);
     }
   }
   NewResult result("ProjectedWork");
@@ -157,7 +147,7 @@ py::object Reader::projection(const std::string& call_domain, const std::string&
   result["of_device_ranges"] = projection.of_device_ranges;
   result["sums"] = list_sums(*recording_, sums);
   result["kernels"] = list_kernels(*recording_, kernels);
-  result["columns"] = columns_of(*recording_, *tables, projection);
+  result["columns"] = columns_of(*recording_, projection);
   return result.done();
 }
 

@@ -73,11 +73,11 @@ class Reader {
 
   pybind11::object stats(const pybind11::str& asked);
   // The ranges with work of the GPU, columns and sums; `unclosed_end` is an int or None,
-  // `midpoints` as reader::Median has it.
+  // `as_nsys`: with the medians of Nsight Systems, and as ProjectionOptions has it.
   pybind11::object projection(const std::string& call_domain, const std::string& work_domain,
                               const std::string& kernel_category,
                               const std::vector<std::string>& without,
-                              const pybind11::object& unclosed_end, bool midpoints);
+                              const pybind11::object& unclosed_end, bool as_nsys);
 
   // `words` name the numbers of columns; `progress` is called with the rows done.
   void write_csv(const std::string& table, const std::string& path,

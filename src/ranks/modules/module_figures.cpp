@@ -5,11 +5,13 @@
 
 #include "ranks/modules/module_passes.hpp"
 #include "ranks/modules/module_places.hpp"
+#include "ranks/modules/module_work.hpp"
 #include "ranks/summary/range_sums.hpp"
 #include "ranks/summary/summarize.hpp"
 #include "reader/scan/device_lanes.hpp"
 #include "reader/scan/payloads.hpp"
 #include "reader/scan/range_scan.hpp"
+#include "reader/scan/work_sites.hpp"
 #include "reader/stats/aggregate.hpp"
 
 #include <algorithm>
@@ -105,6 +107,11 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
         launch_threads_(recording),
         has_steps_(options.steps.has_value()) {
     find_roles(options);
+    for (const std::string& name : options.work_domains) {
+      reader::mark_sites(recording, name, is_work_);
+    }
+    is_work_.resize(recording.sites().size());
+    has_kernels_ = std::find(is_work_.begin(), is_work_.end(), 1) != is_work_.end();
     steps_of_thread_.resize(recording.threads().size());
     steps_of_process_.resize(recording.processes().size());
     if (!has_steps_) return;
@@ -146,6 +153,7 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
                        const EntryPayload& payload) {
     const reader::ReadSite& site = recording_.sites()[range.site];
     const ModuleSite& role = roles_[range.site];
+    if (is_work_[range.site] != 0) return begin_kernel(range, payload);
     if (role.role != ModuleRole::pass || (site.device == 0 && !site.backward)) return no_row;
     ModulePass& pass = passes_.emplace_back();
     pass.name = role.name;
@@ -169,8 +177,13 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
   }
   void ended(const reader::ScannedRange& range) {
     const ModuleSite& role = roles_[range.site];
-    if (role.role == ModuleRole::none || role.role == ModuleRole::step || range.row == no_row)
+    if (range.row == no_row) return;
+    if (is_work_[range.site] != 0) {
+      kernels_[range.row].start = range.start;
+      kernels_[range.row].end = std::max(range.start, range.end);
       return;
+    }
+    if (role.role == ModuleRole::none || role.role == ModuleRole::step) return;
     const bool closed = range.reason == reader::EndReason::closed;
     if (range.kind != reader::RangeKind::push_pop || (range.row & pass_mark) != 0) {
       ModulePass& pass = passes_[range.row & ~pass_mark];
@@ -186,6 +199,10 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
         step == 0 || !has_steps_ || range.end <= steps_of_thread_[thread_].end_of(step);
     if (!closed || !is_within) return sums->outermost.drop();
     sums->sums.add(range.start, range.end, unix_offset(*process_));
+    if (has_kernels_) {
+      const auto place = static_cast<ModulePlace>(range.row >> 32);
+      spans_.push_back(ModuleSpan{thread_, range.start, range.end, place, false});
+    }
     sums->outermost.close(static_cast<double>(std::max<std::int64_t>(0, range.end - range.start)),
                           0);
   }
@@ -197,12 +214,19 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
       if (!pass.closed || pass.place == no_place) continue;
       if (has_steps_ && steps_of_process_[process].at(pass.asked) == 0) continue;
       const bool backward = pass.backward || pass.repeated;
+      if (has_kernels_ && !pass.on_gpu) {
+        spans_.push_back(ModuleSpan{pass.thread, pass.start, pass.end, pass.place, true});
+      }
+      if (has_kernels_ && pass.on_gpu && pass.asked != pass.start) continue;
       const ModuleTime of = pass.on_gpu ? (backward ? backward_gpu : forward_gpu) : backward_cpu;
       RangeSums& sums = made(sums_[pass.place].passes[of]);
       sums.add(pass.start, pass.end, unix_offset(*process_));
       if (pass.nested) sums.figures.nested += pass.end - pass.start;
     }
+    if (has_kernels_) add_work();
     write(process);
+    spans_.clear();
+    kernels_.clear();
     calls_.clear();
     passes_.clear();
     sums_.clear();
@@ -253,6 +277,26 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
     if (category.substr(0, forward_word.size()) != forward_word) return {};
     category.remove_prefix(forward_word.size());
     return category;
+  }
+
+  std::uint64_t begin_kernel(const reader::ScannedRange& range, const EntryPayload& payload) {
+    reader::DeviceCall call;
+    reader::read_device_call(*process_, recording_.sites()[range.site], payload, call);
+    if (call.launched == 0) return no_row;
+    const std::uint32_t process = recording_.threads()[range.thread].process;
+    ModuleKernel& kernel = kernels_.emplace_back();
+    kernel.thread = launch_threads_.launching_thread(process, call, range.thread);
+    kernel.launched = time(call.launched);
+    return kernels_.size() - 1;
+  }
+  void add_work() {
+    share_work(spans_, kernels_);
+    for (const ModuleSpan& span : spans_) {
+      if (span.until == 0) continue;
+      const ModuleTime of = span.backward ? backward_gpu : forward_gpu;
+      made(sums_[span.place].passes[of])
+          .add(span.first, span.first + span.busy, unix_offset(*process_));
+    }
   }
 
   std::uint64_t number_of(std::uint32_t site, const EntryPayload& payload) {
@@ -314,7 +358,9 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
   reader::DeviceLanes lanes_;
   const bool has_steps_;
   bool keeps_calls_ = false;  // there are passes whose calls are asked for
+  bool has_kernels_ = false;
   std::vector<ModuleSite> roles_;
+  std::vector<std::uint8_t> is_work_;  // of each site
   std::vector<std::string> names_;
   core::TextTable kinds_;
   ModuleClasses classes_;
@@ -326,6 +372,8 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
   std::vector<PlaceSums> sums_;  // of each place
   std::vector<ModuleCall> calls_;
   std::vector<ModulePass> passes_;
+  std::vector<ModuleSpan> spans_;
+  std::vector<ModuleKernel> kernels_;
 };
 
 }  // namespace

@@ -27,6 +27,9 @@ struct ModuleOptions {
   // Of each site: whether its ranges are forward passes of modules, or steps: what is around a step
   // calls no module in it.
   std::vector<bool> forward, around;
+  // Domains of kernels and copies as a tool saw them. Where there are any, the GPU's time of a call
+  // is what was launched in it; only of what a graph's replay ran its device ranges tell.
+  std::vector<std::string> work_domains;
   // What is outside of them does not count; none: all does. Where the threads of the steps call
   // modules in them, calls on other threads do not count.
   std::optional<std::vector<ModuleStep>> steps;

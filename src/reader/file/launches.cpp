@@ -30,17 +30,35 @@ void each_entry_of(const Recording& recording, const ReadProcess& process, const
 }  // namespace
 
 void Launches::sort() {
-  const auto before = [](const Entry& a, const Entry& b) { return a.correlation < b.correlation; };
+  const auto before = [](const Call& a, const Call& b) { return a.correlation < b.correlation; };
   if (!std::is_sorted(calls_.begin(), calls_.end(), before)) {
     std::stable_sort(calls_.begin(), calls_.end(), before);
   }
+  blocks_.clear();
+  if (calls_.empty()) return;
+  const std::size_t count = (calls_.back().correlation >> block_shift) + std::size_t{2};
+  if (count > calls_.size() + 1024) return;  // too many blocks would be empty
+  blocks_.reserve(count);
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    while (blocks_.size() <= calls_[i].correlation >> block_shift) {
+      blocks_.push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+  blocks_.resize(count, static_cast<std::uint32_t>(calls_.size()));
 }
 
 const Launches::Call* Launches::find(std::uint32_t correlation) const {
+  auto begin = calls_.begin(), end = calls_.end();
+  if (!blocks_.empty()) {
+    const std::size_t block = correlation >> block_shift;
+    if (block + 1 >= blocks_.size()) return nullptr;
+    end = begin + blocks_[block + 1];
+    begin += blocks_[block];
+  }
   const auto found = std::lower_bound(
-      calls_.begin(), calls_.end(), correlation,
-      [](const Entry& entry, std::uint32_t wanted) { return entry.correlation < wanted; });
-  return found != calls_.end() && found->correlation == correlation ? &found->call : nullptr;
+      begin, end, correlation,
+      [](const Call& call, std::uint32_t wanted) { return call.correlation < wanted; });
+  return found != end && found->correlation == correlation ? &*found : nullptr;
 }
 
 namespace {
@@ -118,12 +136,19 @@ void Recording::find_launches(std::uint32_t index, std::size_t first_thread) {
   };
   if (!has(record::work_domain) && !has(record::call_domain)) return;
   const auto launches = std::make_shared<Launches>();
+  std::size_t calls = 0;
+  for (std::size_t i = first_thread; i < threads_.size(); ++i) {
+    each_entry_of(*this, process, threads_[i], [&](const Entry& entry, std::uint64_t) {
+      calls += entry.kind == record::EntryKind::call ? 1 : 0;
+    });
+  }
+  launches->reserve(calls);
   for (std::size_t i = first_thread; i < threads_.size(); ++i) {
     const ReadThread& thread = threads_[i];
     each_entry_of(*this, process, thread, [&](const Entry& entry, std::uint64_t ticks) {
       if (entry.kind != record::EntryKind::call) return;
       const record::LaunchWord launch = record::read_launch_word(*entry.value);
-      launches->add(launch.correlation, {ticks - launch.duration, thread.tid});
+      launches->add({ticks - launch.duration, thread.tid, launch.correlation});
     });
   }
   launches->sort();

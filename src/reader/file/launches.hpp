@@ -3,8 +3,10 @@
 
 #pragma once
 
+#include "core/memory/large_pages.hpp"
 #include "record/file/work_format.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,11 +17,13 @@ namespace nvspan::reader {
 class Launches {
  public:
   struct Call {
-    std::uint64_t ticks;
-    std::uint32_t tid;  // the number that the system has for the thread
+    std::uint64_t ticks = 0;
+    std::uint32_t tid = 0;  // the number that the system has for the thread
+    std::uint32_t correlation = 0;
   };
 
-  void add(std::uint32_t correlation, const Call& call) { calls_.push_back({correlation, call}); }
+  void reserve(std::size_t calls) { calls_.reserve(calls); }
+  void add(const Call& call) { calls_.push_back(call); }
   void sort();  // after the last add() and before find()
   // Of several calls with that number the one that was added first; null: none.
   const Call* find(std::uint32_t correlation) const;
@@ -31,11 +35,11 @@ class Launches {
   }
 
  private:
-  struct Entry {
-    std::uint32_t correlation;
-    Call call;
-  };
-  std::vector<Entry> calls_;
+  static constexpr unsigned block_shift = 5;
+
+  core::LargeVector<Call> calls_;  // by number
+  // Where the numbers of each block of 32 begin in calls_: CUPTI counts, so nearly all are there.
+  std::vector<std::uint32_t> blocks_;
 };
 
 }  // namespace nvspan::reader

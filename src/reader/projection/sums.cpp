@@ -40,6 +40,11 @@ class ByKey {
   Value* last_ = nullptr;
 };
 
+// Of a range that launched work: one of a device did so as a start/end range.
+std::uint8_t kind_of(RangeKind kind) {
+  return static_cast<std::uint8_t>(kind == RangeKind::device ? RangeKind::start_end : kind);
+}
+
 }  // namespace
 
 DurationFigures figures_of(std::vector<std::int64_t>& durations, Median median) {
@@ -63,8 +68,8 @@ DurationFigures figures_of(std::vector<std::int64_t>& durations, Median median) 
   return figures;
 }
 
-std::vector<ProjectionSum> sum_by_name(const Recording& recording, const Tables& tables,
-                                       const Projection& projection, Median median) {
+std::vector<ProjectionSum> sum_by_name(const Recording& recording, const Projection& projection,
+                                       Median median) {
   using Key = std::tuple<std::uint32_t, std::int32_t, std::uint8_t>;
   struct Sum {
     ProjectionSum sum;
@@ -72,16 +77,15 @@ std::vector<ProjectionSum> sum_by_name(const Recording& recording, const Tables&
   };
   ByKey<Key, Sum> sums;
   for (std::size_t i = 0; i < projection.size(); ++i) {
-    const auto row = static_cast<std::size_t>(projection.row[i]);
-    const ReadSite& site = recording.sites()[tables.ranges.site[row]];
-    Sum& of = sums[{site.domain, site.name, tables.ranges.kind[row]}];
+    const ReadSite& site = recording.sites()[static_cast<std::size_t>(projection.site[i])];
+    Sum& of = sums[{site.domain, site.name, kind_of(static_cast<RangeKind>(projection.kind[i]))}];
     ProjectionSum& sum = of.sum;
     sum.backward_ops += projection.backward_ops[i];
     sum.backward_time += projection.backward_sum[i];
     sum.backward_busy += projection.backward_busy[i];
     if (projection.ops[i] == 0) continue;
     ++sum.calls;
-    sum.range_time += projection.end[i] - tables.ranges.start[row];
+    sum.range_time += projection.end[i] - projection.start[i];
     sum.work_time += projection.sum[i];
     sum.busy += projection.busy[i];
     sum.exclusive += projection.exclusive[i];
@@ -105,31 +109,26 @@ std::vector<ProjectionSum> sum_by_name(const Recording& recording, const Tables&
   return rows;
 }
 
-std::vector<KernelSum> sum_kernels(const Recording& recording, const Tables& tables,
-                                   const Projection& projection, std::string_view category) {
+std::vector<KernelSum> sum_kernels(const Recording& recording, const Projection& projection,
+                                   std::string_view category) {
   using Key = std::tuple<std::int64_t, std::int64_t, std::int32_t, std::uint8_t, std::int32_t>;
   struct Sum {
     std::vector<std::uint64_t> ranges, kernels;
     std::vector<std::int64_t> durations;
   };
-  const RangeTable& ranges = tables.ranges;
-  const auto is_kernel = [&](std::uint64_t row) {
-    const std::int32_t name = recording.sites()[ranges.site[row]].category_name;
-    return name >= 0 && recording.text(name) == category;
-  };
   ByKey<Key, Sum> sums;
-  for (const auto& [work, range, thread] : projection.pairs) {
-    if (!is_kernel(work)) continue;
-    const std::int32_t kernel = recording.sites()[ranges.site[work]].name;
-    Key key{thread, -1, no_name, 0, kernel};
-    if (range != Projection::no_range) {
-      const ReadSite& site = recording.sites()[ranges.site[range]];
-      key = {thread, site.domain, site.name, ranges.kind[range], kernel};
+  for (const Projection::Pair& pair : projection.pairs) {
+    const ReadSite& work = recording.sites()[pair.work_site];
+    if (work.category_name < 0 || recording.text(work.category_name) != category) continue;
+    Key key{pair.thread, -1, no_name, 0, work.name};
+    if (pair.range != Projection::no_range) {
+      const ReadSite& site = recording.sites()[pair.range_site];
+      key = {pair.thread, site.domain, site.name, kind_of(pair.kind), work.name};
     }
     Sum& sum = sums[key];
-    if (range != Projection::no_range) sum.ranges.push_back(range);
-    sum.kernels.push_back(work);
-    sum.durations.push_back(ranges.end[work] - ranges.start[work]);
+    if (pair.range != Projection::no_range) sum.ranges.push_back(pair.range);
+    sum.kernels.push_back(pair.work);
+    sum.durations.push_back(pair.duration);
   }
   std::vector<KernelSum> rows;
   for (auto& [key, of] : sums.all()) {

@@ -7,7 +7,6 @@
 
 #include "reader/file/recording.hpp"
 #include "reader/projection/projection.hpp"
-#include "reader/tables/tables.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -40,8 +39,8 @@ struct ProjectionSum {
 };
 
 // The most projected time first.
-std::vector<ProjectionSum> sum_by_name(const Recording& recording, const Tables& tables,
-                                       const Projection& projection, Median median);
+std::vector<ProjectionSum> sum_by_name(const Recording& recording, const Projection& projection,
+                                       Median median);
 
 struct KernelSum {
   std::int64_t thread = -1;  // that launched them; -1: not known
@@ -54,7 +53,7 @@ struct KernelSum {
 };
 
 // Of the pairs of a projection; work of the categories called so alone. Medians are midpoints.
-std::vector<KernelSum> sum_kernels(const Recording& recording, const Tables& tables,
-                                   const Projection& projection, std::string_view category);
+std::vector<KernelSum> sum_kernels(const Recording& recording, const Projection& projection,
+                                   std::string_view category);
 
 }  // namespace nvspan::reader

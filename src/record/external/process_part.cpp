@@ -40,6 +40,20 @@ std::uint32_t ProcessPart::site(const SiteDefinition& site) {
   return next;
 }
 
+std::uint32_t ProcessPart::shaped_site(std::uint32_t site, const LaunchShape& shape) {
+  ShapedSite key{site, {}};
+  static_assert(sizeof key.second == sizeof shape);
+  std::memcpy(key.second.data(), &shape, sizeof shape);
+  const auto next = static_cast<std::uint32_t>(sites_.size());
+  const auto [found, is_new] = shaped_sites_.try_emplace(key, next);
+  if (!is_new) return found->second;
+  sites_.push_back(sites_[site]);
+  sites_.back().id = next;
+  domain_of_site_.push_back(domain_of_site_[site]);
+  shapes_.push_back(LaunchShapeDefinition{next, shape});
+  return next;
+}
+
 std::uint32_t ProcessPart::add_counter(std::uint32_t domain, std::uint32_t name,
                                        const GivenMeaning& meaning) {
   const auto id = static_cast<std::uint32_t>(counters_.size());
@@ -191,6 +205,9 @@ void ProcessPart::define_all(SectionFile& file, const core::TextTable& texts) co
   for (SiteDefinition site : sites_) {
     site.message = definitions.text(site.message);
     file.define(DefinitionType::site, site);
+  }
+  for (const LaunchShapeDefinition& shape : shapes_) {
+    file.define(DefinitionType::launch_shape, shape);
   }
   file.end_definitions();
 }

@@ -10,7 +10,9 @@
 #include "record/external/lane.hpp"
 #include "record/external/section_file.hpp"
 #include "record/file/format.hpp"
+#include "record/file/work_format.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -60,6 +62,8 @@ class ProcessPart {
   void name_domain(std::uint32_t domain, std::uint32_t name) { domains_[domain] = name; }
   // `site` without its id.
   std::uint32_t site(const SiteDefinition& site);
+  // What is like another site, and has a shape.
+  std::uint32_t shaped_site(std::uint32_t site, const LaunchShape& shape);
   std::uint32_t add_counter(std::uint32_t domain, std::uint32_t name, const GivenMeaning& meaning);
   void category(std::uint32_t domain, std::uint32_t number, std::uint32_t name);
   void device_name(DeviceNameKind what, std::uint64_t handle, std::uint32_t name);
@@ -121,6 +125,9 @@ class ProcessPart {
   std::vector<SiteDefinition> sites_;
   std::unordered_map<SiteDefinition, std::uint32_t, SiteHash, SameSite> site_ids_;
   std::vector<std::uint32_t> domain_of_site_;
+  using ShapedSite = std::pair<std::uint32_t, std::array<std::uint32_t, 9>>;
+  std::map<ShapedSite, std::uint32_t> shaped_sites_;
+  std::vector<LaunchShapeDefinition> shapes_;
   std::vector<std::pair<CounterDefinition, GivenMeaning>> counters_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> categories_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> device_names_;

@@ -136,6 +136,15 @@ EXPORT void fake_shape(const std::int32_t* grid, const std::int32_t* block, unsi
   shape.static_shared_memory = static_shared;
   shape.dynamic_shared_memory = dynamic_shared;
 }
+// Kernels of one name, each launched by the runtime and run at once.
+EXPORT void fake_launches(const char* name, std::size_t count, std::uint64_t ticks) {
+  constexpr std::uint32_t cuda_launch_kernel = 211, cu_launch_kernel = 307;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t number = fake_call(cuda_launch_kernel, cu_launch_kernel, name, 0);
+    const std::uint64_t start = fake_now();
+    fake_kernel(name, start, start + ticks, number, 0, 1, 7);
+  }
+}
 // The modules of all kernels are unloaded, and their names with them.
 EXPORT void fake_unload() {
   Fake& self = fake();

@@ -5,8 +5,8 @@
 Calls of the runtime and the driver are start/end ranges of their threads in the domain
 `CALL_DOMAIN`, with the correlation id as payload: so the self time of the program's own ranges is
 as if there were none. Kernels, copies, sets and whole graphs are ranges of their device and stream
-in the domain `WORK_DOMAIN`, with the id of the call that launched them; copies and sets have their
-bytes as payload.
+in the domain `WORK_DOMAIN`, with the id of the call that launched them; kernels have the shape of
+their launch, copies and sets their bytes as payload.
 """
 
 from __future__ import annotations
@@ -31,6 +31,11 @@ _WORK_COLUMNS = (
     *("start", "end", "deviceId", "streamId", "correlationId", "globalPid"),
     *("demangledName", "shortName", "bytes", "copyKind", "graphExecId"),
 )
+# As a LaunchShape has them: grid, block, registers, static and dynamic shared memory.
+_SHAPE_COLUMNS = (
+    *("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"),
+    *("registersPerThread", "staticSharedMemory", "dynamicSharedMemory"),
+)
 _PROCESS_MASK = ~0xFFFFFF
 
 
@@ -40,7 +45,8 @@ def write_cuda(report: Report) -> None:
     kinds = report.tables.rows("ENUM_CUDA_MEMCPY_OPER", ["id"], ["label"])
     copies = {kind: label for (kind,), (label,) in kinds}
     for category, name in _TABLES.items():
-        for table in report.tables.blocks(name, [(column, "i") for column in _WORK_COLUMNS]):
+        columns = (*_WORK_COLUMNS, *(_SHAPE_COLUMNS if category == KERNEL else ()))
+        for table in report.tables.blocks(name, [(column, "i") for column in columns]):
             if len(table):
                 _work(report, category, table, calls, copies)
     _names(report)
@@ -94,6 +100,7 @@ def _work(
         domain = report.domain(pid, WORK_DOMAIN)
         report.writer.category(domain, _CATEGORIES[category], category)
         size = part("bytes")
+        shape = tuple(found for name in _SHAPE_COLUMNS if (found := part(name)) is not None)
         report.writer.device_ranges(
             report.process(pid),
             domain,
@@ -105,6 +112,7 @@ def _work(
             correlation=part("correlationId"),
             launched=part("launched"),
             tid=part("tid"),
+            shape=shape if len(shape) == len(_SHAPE_COLUMNS) else None,
             category=_CATEGORIES[category],
             payload=None if size is None else size.cast("B").cast("Q"),
         )

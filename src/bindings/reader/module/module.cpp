@@ -11,6 +11,7 @@
 #include "bindings/reader/external_writer.hpp"
 #include "bindings/reader/import/import_objects.hpp"
 #include "bindings/reader/import/trace_import.hpp"
+#include "bindings/reader/kernels.hpp"
 #include "bindings/reader/lines.hpp"
 #include "bindings/reader/live/live_files.hpp"
 #include "bindings/reader/loop_steps.hpp"
@@ -95,6 +96,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
   nvspan::bindings::bind_variation(m);
   nvspan::bindings::bind_external_writer(m);
   nvspan::bindings::bind_import(m);
+  nvspan::bindings::bind_kernels(m);
   nvspan::bindings::bind_lines(m);
   nvspan::bindings::bind_live(m);
   nvspan::bindings::bind_rank_job(m);

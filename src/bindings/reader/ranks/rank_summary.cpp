@@ -148,11 +148,13 @@ py::list collectives(const RankSummary& of) {
 using ModuleSteps = std::vector<std::tuple<std::uint32_t, std::int64_t, std::int64_t>>;
 
 // `forward`: the sites of forward passes; `around`: those of steps; `steps`: thread, start and end
-// of each, or None.
+// of each, or None; `work_domains`: as ModuleOptions has them.
 py::list add_modules(const RankSummary& to, const RecordingHandle& handle,
                      const py::iterable& forward, const py::iterable& around,
-                     const std::optional<ModuleSteps>& steps) {
+                     const std::optional<ModuleSteps>& steps,
+                     const std::vector<std::string>& work_domains) {
   ranks::ModuleOptions options;
+  options.work_domains = work_domains;
   options.forward.resize(handle.recording->sites().size());
   options.around = options.forward;
   for (const py::handle site : forward) options.forward.at(site.cast<std::size_t>()) = true;
