@@ -104,7 +104,8 @@ def _parser() -> Parser:
         "--compat nsys[:REPORT]",
         "the columns and numbers of 'nsys stats -r REPORT': nvtx_sum (the default), "
         "nvtx_gpu_proj_sum (with --gpu), nvtx_pushpop_sum, nvtx_pushpop_trace, nvtx_startend_sum, "
-        "nvtx_gpu_proj_trace or nvtx_kern_sum",
+        "nvtx_gpu_proj_trace, nvtx_kern_sum, cuda_gpu_kern_sum, cuda_gpu_mem_time_sum or "
+        "cuda_api_sum",
         choices=("nsys", *(f"nsys:{name}" for name in nsys_compat.REPORTS)),
     )
     return parser
@@ -270,7 +271,9 @@ def main(argv: Sequence[str]) -> int:
         return _show_job(parser, options)
     _refuse_together(parser, options)
     recording = open_recording(parser, options.files, show_damage=options.compat)
-    recording = chosen_cuda(selected(recording, options), options)
+    recording = selected(recording, options)
+    if not options.compat:
+        recording = chosen_cuda(recording, options)
     if options.lines is not None:
         return _lines(recording, options)
     if options.compat:

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import IntEnum
 
-from nvspan.loops.groups import EVALUATES, NO_NAME, WAIT, Group
+from nvspan.loops.groups import CUDA_CALLS, EVALUATES, NO_NAME, WAIT, Group
 from nvspan.loops.groups import MARKED as IS_MARKED
 from nvspan.loops.vocabulary import (
     CHECKPOINT,
@@ -130,6 +130,8 @@ def _strength(group: Group, figures: LoopCandidate) -> Strength:
     words, word = words_in(label), snake(label)
     names = {word, "_".join(words[-2:])}
     if label == NO_NAME or group.traits & EVALUATES or "backward" in words:
+        return Strength.NOTHING
+    if group.domain == CUDA_CALLS:
         return Strength.NOTHING
     if group.traits & IS_MARKED:
         return Strength.MARKED

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nvspan._results.loops import LoopName
 
 NO_NAME = "(no name)"
+CUDA_CALLS = "CUDA API"  # the domain of calls of CUDA, which are parts of other ranges
 MODULES = "torch"  # the domain of modules, whose numbers are their places
 STEP = (MODULES, "step")  # as nvspan.step and nvspan.torch.auto call it
 # Traits, as src/reader/loops/ranges.hpp has them.

@@ -254,12 +254,12 @@ class DurationCollector : public RangeScan<DurationCollector> {
   void ended(const ScannedRange& range) {
     const bool closed = range.reason == EndReason::closed;
     if (!closed && !unclosed_end) return;
-    std::size_t& cached =
-        rows_of_site_[range_kinds * range.site + static_cast<std::size_t>(range.kind)];
+    const RangeKind kind = range.kind == RangeKind::device ? RangeKind::start_end : range.kind;
+    std::size_t& cached = rows_of_site_[range_kinds * range.site + static_cast<std::size_t>(kind)];
     if (cached == 0) {
       const ReadSite& read = recording_.sites()[range.site];
-      const auto found = rows_of_name_.emplace(name_key(read, range.kind), rows.size());
-      if (found.second) rows.push_back(Durations{read.domain, read.name, range.kind, {}});
+      const auto found = rows_of_name_.emplace(name_key(read, kind), rows.size());
+      if (found.second) rows.push_back(Durations{read.domain, read.name, kind, {}});
       cached = found.first->second + 1;
     }
     const std::int64_t end = closed ? range.end : *unclosed_end;

@@ -61,7 +61,8 @@ struct CallTree {
 // that the selection takes by name are there as well.
 CallTree call_tree(const Recording& recording, const Selection& selection, bool ancestors = false);
 
-// The durations of one row of a table, all of them.
+// The durations of one row of a table, all of them. Ranges of devices are start/end ranges, as
+// tools have them that know no devices.
 struct Durations {
   std::uint32_t domain = 0;
   std::int32_t name = no_name;

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of ``nsys stats`` about ranges, with their columns and figures.
+"""The tables of ``nsys stats`` about ranges, kernels and calls, with their columns and figures.
 
 Graphs that nsys traced as a whole are in none of the projections, as there.
 """
@@ -51,8 +51,12 @@ KERNEL_SUM = (
     *_DURATIONS,
     "Kernel Name",
 )
+_CUDA_TIMES = ("Time (%)", "Total Time (ns)", "Instances", *_DURATIONS)
+GPU_KERNEL_SUM = (*_CUDA_TIMES, "Name")
+MEMORY_SUM = ("Time (%)", "Total Time (ns)", "Count", *_DURATIONS, "Operation")
+API_SUM = ("Time (%)", "Total Time (ns)", "Num Calls", *_DURATIONS, "Name")
 _STYLES = {"push_pop": "PushPop", "start_end": "StartEnd", "device": "StartEnd"}
-_KIND_STYLES = ("PushPop", "StartEnd")
+_KIND_STYLES = ("PushPop", "StartEnd", "StartEnd")
 _PUSH_POP = 0
 
 
@@ -104,7 +108,7 @@ def _threads(recording: Recording) -> list[tuple[int, int]]:
 def _projection(recording: Recording, kernels: str = "") -> Projection:
     end = _collection_end(recording)
     return Projection(
-        recording, kernels=kernels, without=("graph",), unclosed_end=end, midpoints=True
+        recording, kernels=kernels, without=("graph",), unclosed_end=end, as_nsys=True
     )
 
 
@@ -114,8 +118,7 @@ def _sum(recording: Recording, styles: Sequence[str]) -> list[tuple[Cell, ...]]:
     rows = [
         row
         for row in _reader.exact(recording._reader.handle(), _collection_end(recording))
-        if _STYLES[row.kind] in styles
-        and not (recording._sources and row.domain in (CALL_DOMAIN, WORK_DOMAIN))
+        if _STYLES[row.kind] in styles and row.domain not in (CALL_DOMAIN, WORK_DOMAIN)
     ]
     total = sum(row.total for row in rows) or 1
     values: list[tuple[Cell, ...]] = []
@@ -144,7 +147,7 @@ def push_pop_sum(recording: Recording) -> Rows:
 
 def start_end_sum(recording: Recording) -> Rows:
     """``nvtx_startend_sum``: the start/end ranges of `nvtx_sum` alone, with shares of theirs."""
-    return _table(KIND_SUM, _sum(recording, _KIND_STYLES[1:]))
+    return _table(KIND_SUM, _sum(recording, _KIND_STYLES[1:2]))
 
 
 @dataclass
@@ -169,7 +172,7 @@ def _traced(recording: Recording) -> Iterator[tuple[int, _Traced]]:
     values = zip(*(ranges[column].tolist() for column in columns[:-1]), domains, strict=True)
     for at, (thread, start, end, kind, reason, domain) in enumerate(values):
         until = collection_end if reason else end
-        is_own = not (recording._sources and domain in (CALL_DOMAIN, WORK_DOMAIN))
+        is_own = domain not in (CALL_DOMAIN, WORK_DOMAIN)
         if kind == _PUSH_POP and until is not None and is_own:
             rows.append((thread, start, -until, at))
     around: list[_Traced] = []
@@ -260,6 +263,45 @@ def kernel_sum(recording: Recording) -> Rows:
     return _table(KERNEL_SUM, (row for _, row in sorted(values, key=itemgetter(0))))
 
 
+def _of_cuda(recording: Recording, takes: Callable[[ExactRow], bool], name: str) -> Rows:
+    """The exact figures of calls or work, by their names."""
+    rows = [row for row in _reader.exact(recording._reader.handle(), None) if takes(row)]
+    total = sum(row.total for row in rows) or 1
+    rows.sort(key=lambda row: (-row.total, _bytes(row.name or "")))
+    return [
+        {**dict(zip(_CUDA_TIMES, (_tenths(100 * row.total / total), row.total, row.calls,
+                                  *_durations(row)), strict=True)), name: row.name}
+        for row in rows
+    ]  # fmt: skip
+
+
+def _is_memory(row: ExactRow) -> bool:
+    return row.domain == WORK_DOMAIN and (row.name or "").startswith("[CUDA mem")
+
+
+def _is_kernel(row: ExactRow) -> bool:
+    return row.domain == WORK_DOMAIN and not (row.name or "").startswith("[CUDA ")
+
+
+def gpu_kernel_sum(recording: Recording) -> Rows:
+    """``cuda_gpu_kern_sum``: each kernel, the largest total first."""
+    return _of_cuda(recording, _is_kernel, "Name")
+
+
+def gpu_memory_sum(recording: Recording) -> Rows:
+    """``cuda_gpu_mem_time_sum``: copies and sets by their direction."""
+    rows = _of_cuda(recording, _is_memory, "Operation")
+    return [dict(zip(MEMORY_SUM, row.values(), strict=True)) for row in rows]
+
+
+def api_sum(recording: Recording) -> Rows:
+    """``cuda_api_sum``: calls of the runtime and the driver, those that were recorded."""
+    rows = _of_cuda(recording, lambda row: row.domain == CALL_DOMAIN, "Name")
+    for row in rows:
+        row["Name"] = re.sub(r"_v\d{4}$", "", str(row["Name"]))  # of the call's version
+    return [dict(zip(API_SUM, row.values(), strict=True)) for row in rows]
+
+
 # Their names in nsys: the columns, the rows, and which columns are text.
 REPORTS: dict[str, tuple[tuple[str, ...], Callable[[Recording], Rows], tuple[str, ...]]] = {
     "nvtx_sum": (NVTX_SUM, nvtx_sum, ("Style", "Range")),
@@ -273,4 +315,7 @@ REPORTS: dict[str, tuple[tuple[str, ...], Callable[[Recording], Rows], tuple[str
         ("Name", "Style", "RangeStack"),
     ),
     "nvtx_kern_sum": (KERNEL_SUM, kernel_sum, ("NVTX Range", "Style", "Kernel Name")),
+    "cuda_gpu_kern_sum": (GPU_KERNEL_SUM, gpu_kernel_sum, ("Name",)),
+    "cuda_gpu_mem_time_sum": (MEMORY_SUM, gpu_memory_sum, ("Operation",)),
+    "cuda_api_sum": (API_SUM, api_sum, ("Name",)),
 }

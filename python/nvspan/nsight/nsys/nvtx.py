@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from typing import TypedDict
 
@@ -18,6 +19,7 @@ NOT_ENDED = -(2**63)
 _PAYLOADS = ("uint64Value", "int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue")
 _REAL = ("doubleValue", "floatValue")
 _FIELDS = "binaryData"  # payloads with fields
+_PIECE_WORDS = 3  # of a piece, before its bytes: schema, size, size kept
 _COLUMNS = (
     *("start", "end", "eventType", "rangeId", "category", "color"),
     *("globalTid", "endGlobalTid", "textId", "domainId"),
@@ -33,7 +35,7 @@ class Attributes(TypedDict, total=False):
 
     name: memoryview
     color: memoryview
-    category: memoryview
+    category: memoryview | array[int]
     payload: memoryview | array[int] | array[float]
     pieces: Pieces
 
@@ -84,6 +86,22 @@ def _typed(values: memoryview, name: str) -> memoryview | array[int] | array[flo
     if name == "int32Value":
         return array("i", values)
     return array("f", values) if name == "floatValue" else values
+
+
+def _fields(pieces: Pieces, places: dict[int, int]) -> array[int]:
+    """A field of 32 bits of each row's first piece, 0 where it has none.
+
+    `places`: the bytes before the field, by schema.
+    """
+    words, begins = pieces
+    found = array("q", bytes(8 * (len(begins) - 1)))
+    for row, (begin, end) in enumerate(itertools.pairwise(begins)):
+        if end - begin < _PIECE_WORDS or (place := places.get(words[begin])) is None:
+            continue
+        if place + 4 <= words[begin + 2]:  # the bytes that were kept
+            word = words[begin + _PIECE_WORDS + place // 8]
+            found[row] = word >> place % 8 * 8 & 0xFFFFFFFF
+    return found
 
 
 class Nvtx:
@@ -149,7 +167,7 @@ class Nvtx:
             if end_tid is not None and end_tid != tid:
                 self._across(thread, self._report.thread(end_tid), handle, group)
             elif "rangeId" not in group.fields and domain in self._schemas.of_devices:
-                self._of_device(tid, handle, group)
+                self._of_device(tid, handle, group, self._schemas.categories(domain))
             else:
                 self._ranges(thread, handle, group, "start_end")
 
@@ -165,12 +183,18 @@ class Nvtx:
         self._writer.starts(thread, domain, group.column("start"), ids, **group.attributes())
         self._writer.ends(end_thread, domain, group.column("end"), ids)
 
-    def _of_device(self, tid: int, domain: int, group: Group) -> None:
-        """Device ranges, whose device and stream are fields of their payloads."""
-        process = self._report.process(tid)
+    def _of_device(self, tid: int, domain: int, group: Group, categories: dict[int, int]) -> None:
+        """Device ranges, whose device, stream and category are fields of their payloads.
+
+        `categories`: where that is in the payloads of each schema.
+        """
+        process, thread = self._report.process(tid), self._report.thread(tid)
         start, end = group.column("start"), group.column("end")
+        given = group.attributes()
+        if "category" not in given and "pieces" in given:
+            given["category"] = _fields(given["pieces"], categories)
         self._writer.device_ranges(
-            process, domain, start, end, device=-1, stream=0, **group.attributes()
+            process, domain, start, end, device=-1, stream=0, thread=thread, **given
         )
 
     def _text(self, group: Group, at: int) -> str | None:

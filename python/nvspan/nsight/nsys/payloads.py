@@ -12,6 +12,7 @@ from nvspan.nsight.nsys.report import Report
 
 DEVICE_RANGE = "nvspan device range"
 _REGISTERED_STRING = 80  # the type of an entry
+_CATEGORY = 68  # likewise
 _STATIC = 1  # the type of a schema
 
 # The integers and the name of each part of a schema, by domain, schema and place in it.
@@ -34,6 +35,19 @@ class PayloadSchemas:
         self._defined: set[int] = set()
         self._cited: set[int] = set()
         self.of_devices = {of for (of, *_), (name,) in self._schemas if name == DEVICE_RANGE}
+
+    def categories(self, domain: int) -> dict[int, int]:
+        """Where the category is in the payload of a device range of a domain, by schema.
+
+        nsys leaves the column of categories empty for events that were submitted with their times.
+        """
+        return {
+            _unsigned(schema): _unsigned(offset)
+            for (of, schema), entries in self._entries.items()
+            if of == domain
+            for (kind, _, _, offset), _ in entries.values()
+            if kind == _CATEGORY and offset is not None and offset % 4 == 0
+        }
 
     def _by_schema(self, table: str, *integers: str) -> Parts:
         """The parts of each, the first of their number."""
