@@ -30,7 +30,6 @@ from nvspan.answers.words import paths_text
             "measured",
             "the GPU waits 20.2 ms per step for data (82% of the step)",
         ),
-        ("item", "bound-cpu", "likely", None),
         ("launch", "bound-launch", "likely", None),
         ("gpu", "bound-gpu", "measured", None),
         ("graph", "bound-cpu", "likely", None),
@@ -48,6 +47,18 @@ def test_what_a_real_loop_waits_for(tmp_path, name, kind, certainty, text):
     assert "; GPU busy " in analysis.headline
     costs = [finding.cost or 0 for finding in analysis.findings]
     assert costs == sorted(costs, reverse=True)
+
+
+def test_device_ranges_do_not_say_what_limits_a_step_that_they_cover(tmp_path):
+    """The truth is four .item() in each step."""
+    analysis = analyze(nvspan.read(unpack("item", tmp_path / "item.nvspan")))
+    (bound,) = [finding for finding in analysis.findings if finding.kind.startswith("bound-")]
+    assert (bound.kind, bound.certainty) == ("bound-unknown", "cannot tell")
+    assert bound.text.startswith(
+        "cannot tell what limits the step: the GPU has no work for at least 29% of the step"
+    )
+    assert bound.next == "'nvspan record --cuda kernels' or 'nvspan nsys' records the GPU"
+    assert "; GPU busy at most " in analysis.headline
 
 
 def test_the_gpu_is_not_spoken_of_where_there_is_none(tmp_path):

@@ -12,9 +12,10 @@ from nvspan.recording.steps import OTHER, WAITING, Steps
 from nvspan.recording.time_text import duration
 from nvspan.report.text import printable
 
-_IDLE_ENOUGH = 0.1  # of a step, for the GPU not to be what it waits for
+IDLE_ENOUGH = 0.1  # of a step, for the GPU not to be what it waits for
 _SHORT_LEAD = 100_000  # ns: the GPU has nothing left to do when it gets work
 _MANY_WAITS = 2  # for the GPU, in a step
+_MOST_IDLE = 0.5  # of a step, for time outside of device ranges to be what limits it
 
 
 @dataclass(frozen=True)
@@ -47,51 +48,79 @@ def find_bottleneck(found: Steps) -> Bottleneck:
     if not found.has_work:
         return Bottleneck(
             "cannot tell what the GPU did: no work of one was recorded "
-            "(device=True records it, and so does nsys)"
-        )
-    if not found.has_idle:
-        return Bottleneck(
-            f"the GPU works for {duration(found.typical.busy)} of a typical {found.choice.unit}"
+            "('nvspan record --cuda kernels' records it, and so does nsys)"
         )
     whole = found.typical.duration
+    if not found.has_idle:
+        return Bottleneck(
+            f"the GPU works for {at_most(found)}{duration(found.typical.busy)} of a typical "
+            f"{found.choice.unit}"
+        )
     idle = sum(found.typical.idle.values())
     part = idle / whole if whole else 0.0
     phase, most = max(found.typical.idle.items(), key=lambda item: item[1])
-    bound, text = (
-        _of_busy(found, idle) if part <= _IDLE_ENOUGH else _of_idle(found, idle, phase, most)
-    )
+    if part <= IDLE_ENOUGH:
+        bound, text = (_of_cover if found.of_device_ranges else _of_busy)(found, idle)
+    else:
+        bound, text = _of_idle(found, idle, phase, most)
     return Bottleneck(text, bound, idle, part, phase, most)
+
+
+def at_most(found: Steps) -> str:
+    """What stands before a time in which the GPU is busy: between the first kernel of a device
+    range, or of a graph, and its last the GPU may be idle."""
+    return "at most " if found.of_device_ranges or found.graphs else ""
+
+
+def at_least(found: Steps) -> str:
+    """Likewise before a time in which it is idle."""
+    return "at least " if found.of_device_ranges or found.graphs else ""
+
+
+def _of_cover(found: Steps, idle: float) -> tuple[str | None, str]:
+    """Device ranges cover the step. Whether the GPU works all that time is known where it is a
+    whole step late, or has no work left when the launching ends."""
+    typical = found.typical
+    whole, behind = typical.duration, typical.behind
+    cover = f"its ranges cover {share(whole - idle, whole)} of the step"
+    if behind is not None and behind >= max(whole, _SHORT_LEAD):
+        return "gpu", (
+            f"GPU-bound: its work ends {duration(behind)} after the CPU has launched it"
+            f"{_pace(found)}"
+        )
+    if behind is not None and 0 < behind <= _SHORT_LEAD:
+        return "launch", (
+            f"launch-bound: the GPU keeps up with the launches, its work ends {duration(behind)} "
+            f"after the CPU has launched it ({cover})"
+        )
+    return None, (
+        f"cannot tell whether the GPU or its launches limit the step: {cover}, and the GPU may be "
+        "idle within them ('nvspan record --cuda kernels' tells)"
+    )
+
+
+def _pace(found: Steps) -> str:
+    typical = found.typical
+    if typical.busy <= typical.duration:
+        return ""
+    return (
+        f"; what a step launches takes it {at_most(found)}{duration(typical.busy)}, and the "
+        f"launching {duration(typical.duration)}"
+    )
 
 
 def _of_busy(found: Steps, idle: float) -> tuple[str | None, str]:
     typical = found.typical
     whole, behind = typical.duration, typical.behind
-    has = f"the GPU has work for {share(whole - idle, whole)} of the step"
-    late = "" if behind is None else f"ends {duration(behind)} after the CPU has launched it"
-    if found.of_device_ranges and behind is not None and behind <= _SHORT_LEAD:
-        # Between the first kernel of a device range and its last nothing says that there is work.
-        if behind > 0:
-            return "launch", (
-                f"launch-bound: the GPU keeps up with the launches, its work {late} "
-                f"(its ranges cover {share(whole - idle, whole)} of the step)"
-            )
-        return None, (
-            f"cannot tell whether the GPU or its launches limit the step: {has}, which ends "
-            "before the CPU leaves the phase that launched it"
-        )
-    pace = ""
-    if typical.busy > whole:
-        pace = (
-            f"; what a step launches takes it {duration(typical.busy)}, and the launching "
-            f"{duration(whole)}"
-        )
-    return "gpu", f"GPU-bound: {has}" + (f", which {late}" if late else "") + pace
+    busy = f"the GPU is busy for {at_most(found)}{share(whole - idle, whole)} of the step"
+    late = "" if behind is None else f", its work ends {duration(behind)} after the launching"
+    return "gpu", f"GPU-bound: {busy}{late if behind and behind > 0 else ''}{_pace(found)}"
 
 
-def _of_idle(found: Steps, idle: float, phase: str, most: float) -> tuple[str, str]:
+def _of_idle(found: Steps, idle: float, phase: str, most: float) -> tuple[str | None, str]:
     typical = found.typical
     whole, ahead = typical.duration, typical.ahead
-    start = f"the GPU has no work for {share(idle, whole)} of the step"
+    start = f"the GPU has no work for {at_least(found)}{share(idle, whole)} of the step"
     lead = "" if ahead is None else f"; work begins {duration(ahead)} after its launch"
     during = f", {share(most, whole)} while the CPU is in '{printable(phase)}'"
     if phase == "data wait":
@@ -99,12 +128,17 @@ def _of_idle(found: Steps, idle: float, phase: str, most: float) -> tuple[str, s
     if typical.wait_calls >= _MANY_WAITS or phase == WAITING:
         waits = (
             f"; the CPU waits for the GPU {typical.wait_calls:.3g} times a step, "
-            f"{duration(typical.waits)}, and has then to launch anew"
+            f"{duration(typical.waits)}, and has then to launch again"
         )
         return "synchronising", f"bound by synchronisation: {start}{during}{waits}"
+    if found.of_device_ranges and idle < _MOST_IDLE * whole:
+        return None, (
+            f"cannot tell what limits the step: {start}{during}, and may be idle within its ranges "
+            "('nvspan record --cuda kernels' tells)"
+        )
     # Where kernels were seen, the pauses between them tell launches from what else the CPU does.
-    dense = not found.of_device_ranges and idle <= _SHORT_LEAD * typical.ops
-    if ahead is not None and ahead <= _SHORT_LEAD and (dense or phase != OTHER):
+    dense = phase != OTHER if found.of_device_ranges else idle <= _SHORT_LEAD * typical.ops
+    if ahead is not None and ahead <= _SHORT_LEAD and dense:
         return "launch", f"launch-bound: {start}{during}{lead}"
     where = "what is in no phase" if phase == OTHER else f"the CPU in '{printable(phase)}'"
     return "cpu", f"bound by {where}: {start}{during}{lead}"

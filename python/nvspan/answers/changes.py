@@ -28,6 +28,8 @@ Means: TypeAlias = "Callable[[Indices, Indices], LoopMeans]"
 Causes: TypeAlias = "Callable[[Indices, str], list[str]]"
 # The lines that make the slow steps of an effect slow; what these take more, in ns; which they are.
 Slower: TypeAlias = "Callable[[Effect, float, str], list[str]]"
+# What the steps at the indices do that none before them did.
+FirstRuns: TypeAlias = "Callable[[Indices], list[str]]"
 LASTING = ("jump", "trend", "levels")  # effects that change the steps for good, or for a stretch
 _MIN_COST = 0.02  # of an effect, for the order of findings
 _WARM_UP = 0.01  # of the steps' time
@@ -47,6 +49,7 @@ def change_findings(
     per_run: float,
     causes: Causes | None = None,
     slower: Slower | None = None,
+    first_runs: FirstRuns | None = None,
 ) -> Iterator[Finding]:
     """A finding for each effect that is worth one; `means` compares two sets of steps."""
     series = memoryview(parts.tree.steps)
@@ -59,6 +62,8 @@ def change_findings(
         at = jump_index(effect, parts, compared)
         evidence = [*_details(effect, unit, parts.tree.total), *difference(parts, compared)]
         path = causing_path(parts, compared)
+        if first_runs is not None and effect.kind == "rare":
+            evidence += first_runs(effect.high)
         if causes is not None and path:
             evidence += causes(effect.high, parts.name(path[-1]))
         if slower is not None:

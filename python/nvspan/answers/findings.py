@@ -12,6 +12,7 @@ from nvspan import _reader
 from nvspan._results.loops import LoopOpen
 from nvspan._results.variation import Effect
 from nvspan.answers import gpu, headline
+from nvspan.answers.bottleneck import find_bottleneck
 from nvspan.answers.changes import (
     LASTING,
     cancelling_findings,
@@ -175,6 +176,8 @@ class Analysis:
         on_gpu = self.has_gpu_work and self.steps is not None
         if on_gpu or blamed is not None:  # what a rank waits for another one is not its own
             largest = [finding for finding in largest if finding.kind != "dominant"]
+        if on_gpu and self.steps is not None and find_bottleneck(self.steps).bound is not None:
+            largest = []  # what the GPU waits for comes first
         yield from largest
         if on_gpu and self.steps is not None:
             self.checked.append("GPU")
@@ -184,7 +187,12 @@ class Analysis:
             yield gpu.unknown_finding()
         means, unit = loop.steps.means, choice.unit
         causes = partial(cause_lines, loop, lines=lines)
-        yield from change_findings(effects, parts, means, unit, per_run, causes, lines.slower)
+        first_runs = None
+        if on_gpu and self.steps is not None and len(self.steps) == choice.count:
+            first_runs = partial(gpu.first_runs, self.recording, self.steps)
+        yield from change_findings(
+            effects, parts, means, unit, per_run, causes, lines.slower, first_runs
+        )
         if not any(effect.kind in LASTING for effect in effects):
             cancelling = list(cancelling_findings(parts, choice.unit, per_run))
             yield from cancelling or phase_growth_findings(parts, choice.unit, per_run)
@@ -241,6 +249,8 @@ class Analysis:
         if steps.typical.steps:
             yield from gpu.bound_findings(steps, lines)
             yield from gpu.unnamed_findings(steps)
+        if steps.has_work and not steps.of_device_ranges:
+            yield from gpu.kernel_findings(self.recording, steps, lines)
         if self.modules is not None and self.modules.has_gpu:
             yield from gpu.module_findings(self.modules)
 

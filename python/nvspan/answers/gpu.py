@@ -4,19 +4,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nvspan._results import StatsRow
-from nvspan.answers.bottleneck import Bottleneck, find_bottleneck
+from nvspan.answers.bottleneck import (
+    IDLE_ENOUGH,
+    Bottleneck,
+    at_least,
+    at_most,
+    find_bottleneck,
+)
 from nvspan.answers.dominant import TORCH_ADVICE, UNNAMED
 from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
 from nvspan.answers.lines.finder import LineAnswer, LineFinder
+from nvspan.recording import Recording
 from nvspan.recording.modules import Module, Modules
 from nvspan.recording.opened import WORK_DOMAINS
 from nvspan.recording.statistics import median
 from nvspan.recording.steps import COMMUNICATION, OTHER, Steps
-from nvspan.recording.time_text import duration, percent
+from nvspan.recording.time_text import counted, duration, percent
 from nvspan.report.text import printable
 
 _LARGE = 0.2  # of the GPU's time: a module
@@ -29,7 +36,10 @@ _NEXT = {
     "gpu": "nvspan modules FILES",
     "cpu": "put ranges around the parts of it",
 }
-_UNKNOWN_NEXT = "auto(..., device=True), annotate(device=True) or 'nvspan nsys' record the GPU"
+_UNKNOWN_NEXT = "'nvspan record --cuda kernels' or 'nvspan nsys' records the GPU"
+_MOST_STEPS, _MOST_NAMES = 3, 3
+_AFTER_CAUSE = 0.99  # of its cost: what limits the step comes before its kernels
+_TOP_KERNEL = 0.1  # of the time in which the GPU is busy: a kernel
 
 
 def is_gpu_work(row: StatsRow) -> bool:
@@ -49,7 +59,7 @@ def bound_findings(steps: Steps, lines: LineFinder) -> Iterator[Finding]:
     found = find_bottleneck(steps)
     bound, idle = found.bound, found.idle
     if bound is None or idle is None:
-        yield Finding("bound-unknown", found.text, UNKNOWN)
+        yield Finding("bound-unknown", found.text, UNKNOWN, next=_UNKNOWN_NEXT)
         return
     certainty = LIKELY if steps.of_device_ranges and bound in ("launch", "cpu") else MEASURED
     cost = max(idle, 1 - idle) if bound in ("gpu", "launch") else idle
@@ -59,7 +69,10 @@ def bound_findings(steps: Steps, lines: LineFinder) -> Iterator[Finding]:
     if bound == "gpu" and largest == COMMUNICATION:
         evidence.append(f"{duration(typical.gpu[largest])} of it are {largest}")
         advice = f"nvspan ranks {lines.files}"
-    if bound in ("data", "cpu"):
+    if bound == "launch" and not steps.of_device_ranges and typical.ops:
+        mean = duration(typical.busy / typical.ops)
+        evidence.append(f"{typical.ops:,.0f} kernels and copies per step, of {mean}")
+    if bound in ("data", "cpu", "launch", "synchronising"):
         place = lines.in_steps() if found.phase == OTHER else _in_phase(lines, found.phase)
         evidence += place.texts
         advice = place.next or advice if bound == "cpu" else advice
@@ -74,9 +87,16 @@ def _bound_text(steps: Steps, found: Bottleneck) -> str:
     typical = steps.typical
     idle, part = duration(found.idle_time), percent(found.idle)
     phase, most = found.phase, duration(found.phase_time)
+    late = typical.behind or 0
+    if found.bound == "gpu" and steps.of_device_ranges:
+        return f"GPU-bound: the GPU is {duration(late)} late when the CPU has launched a step"
     if found.bound == "gpu":
-        return f"GPU-bound: the GPU is busy for {percent(1 - (found.idle or 0.0))} of the step"
+        busy = f"{at_most(steps)}{percent(1 - (found.idle or 0.0))}"
+        return f"GPU-bound: the GPU is busy for {busy} of the step"
+    if found.bound == "launch" and (found.idle or 0.0) <= IDLE_ENOUGH:
+        return f"launch-bound: the GPU has finished {duration(late)} after the CPU has launched"
     share = percent(found.phase_time / typical.duration)
+    idle = at_least(steps) + idle
     if found.bound == "data":
         return f"the GPU waits {most} per step for data ({share} of the step)"
     if found.bound == "launch":
@@ -86,6 +106,46 @@ def _bound_text(steps: Steps, found: Bottleneck) -> str:
         return f"the CPU waits for the GPU {waits}, and the GPU then {idle} for the CPU"
     where = "outside any phase" if phase == OTHER else f"in '{printable(phase)}'"
     return f"the GPU waits {most} per step for the CPU {where} ({share} of the step)"
+
+
+def kernel_findings(recording: Recording, steps: Steps, lines: LineFinder) -> Iterator[Finding]:
+    """The kernel that takes most of the GPU's time, with the range and the line that launch it."""
+    kernels = recording.kernels()
+    top = next(iter(kernels.rows), None)
+    if top is None or top.share < _TOP_KERNEL or top.kind == "graph":
+        return
+    name = printable(top.name or "-")
+    evidence = [f"{counted(top.count, 'call')} of {duration(top.mean)}"]
+    if top.range is not None:
+        more = f" and {top.ranges - 1} more" if top.ranges > 1 else ""
+        evidence.append(f"launched in '{printable(top.range)}'{more}")
+        evidence += _in_phase(lines, top.range).texts
+    yield Finding(
+        "kernel",
+        f"{name} takes {percent(top.share)} of the GPU's busy time",
+        evidence=evidence,
+        next=f"nvspan kernels --by range {lines.files}",
+        cost=_AFTER_CAUSE * min(top.share, 1.0) * (1 - (find_bottleneck(steps).idle or 0.0)),
+    )
+
+
+def first_runs(recording: Recording, steps: Steps, indices: Sequence[int]) -> list[str]:
+    """That steps run kernels which no step before them ran."""
+    if not steps.has_work or steps.of_device_ranges or len(indices) > _MOST_STEPS:
+        return []
+    starts, lengths = steps["start"], steps["duration"]
+    spans = [(starts[index], starts[index] + lengths[index]) for index in indices]
+    names = [
+        printable(row.name or "-")
+        for row in recording.kernels().rows
+        if row.kind == "kernel" and any(begin <= row.first < end for begin, end in spans)
+    ]
+    if not names:
+        return []
+    shown = ", ".join(names[:_MOST_NAMES])
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    runs = "a kernel runs" if len(names) == 1 else f"{len(names)} kernels run"
+    return [f"compiles or loads: {runs} for the first time in it: {shown}{more}"]
 
 
 def unnamed_findings(steps: Steps) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from nvspan import _reader
 from nvspan._results.loops import LoopOpen, LoopSelf
 from nvspan._results.variation import Effect
+from nvspan.answers.bottleneck import at_most
 from nvspan.answers.changes import jump_index
 from nvspan.answers.parts import DIGITS, STEP, Parts
 from nvspan.answers.stages import stages_and_others
@@ -190,7 +191,9 @@ def _still_open(ranges: Sequence[LoopOpen]) -> list[str]:
 def gpu_clause(steps: Steps) -> str:
     """How much of a step the GPU is busy."""
     typical = steps.typical
-    return f"; GPU busy {share(typical.busy, typical.duration)}" if typical.duration else ""
+    if not typical.duration:
+        return ""
+    return f"; GPU busy {at_most(steps)}{share(typical.busy, typical.duration)}"
 
 
 def event_headline(recording: Recording, stats: Stats, still_open: Sequence[LoopOpen]) -> str:

@@ -115,6 +115,7 @@ class Steps(Frame):
         has_work: whether the recording has work of a GPU.
         of_device_ranges: whether device ranges stand for it, as no kernel was recorded: they last
             from their first kernel to their last, also while the GPU has nothing to do in between.
+        graphs: pieces of work that are whole graphs, in which the GPU may be idle as well.
         has_idle: whether `idle` is known: not where steps overlap.
         outside: pieces of work that no step launched.
         unshared: pieces of work that one of several steps launched, and nothing tells which: they
@@ -174,6 +175,7 @@ class Steps(Frame):
             )
         self.has_work = found.has_work
         self.of_device_ranges = found.of_device_ranges
+        self.graphs = found.graphs
         self.has_idle = found.has_work and not has_parts_alone
         self.outside = found.outside
         self.unshared = found.unshared

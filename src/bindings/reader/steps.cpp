@@ -104,6 +104,7 @@ py::object found_steps(reader::Steps found, const py::list& phases) {
   result["typical"] = typical_of(typical, phases);
   result["has_work"] = found.has_work;
   result["of_device_ranges"] = found.of_device_ranges;
+  result["graphs"] = found.graphs;
   result["outside"] = found.outside;
   result["unshared"] = found.unshared;
   result["by_run_time"] = found.by_run_time;

@@ -189,25 +189,32 @@ Effect Analysis::mode_effect(double limit) {
 }
 
 std::optional<Effect> Analysis::rare_effect() const {
-  constexpr double least_sigma = 0.002, most_share = 0.15;
+  constexpr double least_sigma = 0.002, most_share = 0.15, least_of_largest = 0.02;
   Series rest = logarithms_;
   for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= fitted_[i];
   const auto count = static_cast<double>(rest.size());
   const double limit = std::max(slow_deviations(count) * std::max(robust_sigma(rest), least_sigma),
                                 std::log1p(least_slow_excess));
+  const auto excess = [&](std::size_t i) { return times_[i] - std::exp(fitted_[i]); };
+  double largest = 0;
+  for (std::size_t i = 0; i < rest.size(); ++i) largest = std::max(largest, excess(i));
+  // What is longer by seconds has nothing in common with what is longer by a millisecond.
+  const auto is_slow = [&](std::size_t i) {
+    return rest[i] > limit && excess(i) >= least_of_largest * largest;
+  };
   double extra = 0, total = 0;
   std::size_t slow = 0;
   for (std::size_t i = 0; i < rest.size(); ++i) {
     total += times_[i];
-    if (rest[i] <= limit) continue;
+    if (!is_slow(i)) continue;
     ++slow;
-    extra += times_[i] - std::exp(fitted_[i]);
+    extra += excess(i);
   }
   if (slow == 0 || static_cast<double>(slow) > std::max(1.0, most_share * count) ||
       extra < least_outlier_cost * total) {
     return std::nullopt;
   }
-  Effect effect = split(EffectKind::rare, [&](std::size_t i) { return rest[i] > limit; });
+  Effect effect = split(EffectKind::rare, is_slow);
   effect.size = extra / static_cast<double>(slow);
   effect.extra = extra;
   set_distance(effect, EffectKind::rare);

@@ -3,6 +3,8 @@
 
 #include "reader/steps/step_launches.hpp"
 
+#include "reader/scan/work_sites.hpp"
+
 #include <utility>
 
 namespace nvspan::reader {
@@ -10,18 +12,23 @@ namespace nvspan::reader {
 StepLaunches::StepLaunches(const Recording& recording, const std::string& call_domain,
                            const std::vector<std::string>& work_domains)
     : recording_(recording), is_work_(recording.sites().size()) {
-  const auto mark = [&](std::string_view name, std::vector<std::uint8_t>& sites) {
-    const std::int64_t domain = recording.domain_called(name);
-    for (std::size_t i = 0; i < sites.size() && domain >= 0; ++i) {
-      if (recording.sites()[i].domain == domain) sites[i] = 1;
-    }
-    return domain >= 0;
-  };
   bool any = false;
-  for (const std::string& name : work_domains) any = mark(name, is_work_) || any;
+  for (const std::string& name : work_domains) {
+    mark_sites(recording, name, is_work_);
+    any = any || recording.domain_called(name) >= 0;
+  }
   if (!any) return;
-  is_call_.resize(recording.sites().size());
-  if (!mark(call_domain, is_call_)) is_call_.clear();
+  kinds_.resize(is_work_.size());
+  for (std::uint32_t i = 0; i < kinds_.size(); ++i) {
+    if (is_work_[i] == 0) continue;
+    const std::string_view name = recording.text(recording.sites()[i].name);
+    if (work_kind_of(recording, i) == record::work_kind_text(record::WorkKind::graph)) {
+      kinds_[i] = StepOp::Kind::graph;
+    } else if (is_copy_to_host(name)) {
+      kinds_[i] = StepOp::Kind::to_host;
+    }
+  }
+  if (recording.domain_called(call_domain) >= 0) mark_sites(recording, call_domain, is_call_);
 }
 
 void StepLaunches::add_call(std::int64_t at, std::uint32_t thread, const EntryPayload& payload) {
@@ -38,6 +45,8 @@ std::uint64_t StepLaunches::begin(std::uint32_t process, std::uint32_t thread, s
   if (!launch_threads_) launch_threads_ = std::make_unique<LaunchThreads>(recording_);
   Begun begun;
   begun.is_seen = is_work_[site] != 0;
+  begun.is_own = is_own_kernel(recording_.text(recording_.sites()[site].name));
+  if (begun.is_seen) begun.op.kind = kinds_[site];
   begun.op.device = call.device;
   begun.op.thread = launch_threads_->launching_thread(process, call, thread);
   begun.op.phase = phase;
@@ -62,7 +71,7 @@ void StepLaunches::end(std::uint64_t begun, const ScannedRange& range) {
   Begun& work = begun_[begun];
   work.op.start = range.start;
   work.op.end = range.end;
-  (work.is_seen ? seen_ : ops_).push_back(work.op);
+  if (!work.is_own) (work.is_seen ? seen_ : ops_).push_back(work.op);
 }
 
 core::LargeVector<StepOp> StepLaunches::take() {

@@ -44,10 +44,12 @@ class StepLaunches {
   struct Begun {
     StepOp op;
     bool is_seen;
+    bool is_own;  // a kernel of nvspan's
   };
 
   const Recording& recording_;
   std::vector<std::uint8_t> is_call_, is_work_;  // of each site
+  std::vector<StepOp::Kind> kinds_;              // likewise
   bool has_seen_ = false;
   NumberedCalls<Call> calls_;
   core::LargeVector<Begun> begun_;

@@ -14,6 +14,9 @@
 namespace nvspan::reader {
 namespace {
 
+constexpr int most_ranges_around =
+    16;  // ranges that may be around one, of which the innermost is taken
+
 struct BusyTime {
   std::int64_t start, end;
 };
@@ -82,6 +85,86 @@ core::LargeVector<BusyTime> busiest_device(Steps& steps, const core::LargeVector
   }
   return busiest;
 }
+
+// The device ranges of a graph's replay have no launch. Those that run within a range around the
+// replay are of its launch: it has their time already, and they run later, maybe in another step.
+void find_launches_of_replays(core::LargeVector<StepOp>& ops) {
+  std::map<std::int32_t, std::vector<StepOp>> around;  // of each device, by start
+  bool any = false;
+  for (const StepOp& op : ops) any = any || !op.is_launch_known;
+  if (!any) return;
+  for (const StepOp& op : ops) {
+    if (op.is_launch_known) around[op.device].push_back(op);
+  }
+  for (auto& of_device : around) {
+    std::sort(of_device.second.begin(), of_device.second.end(),
+              [](const StepOp& a, const StepOp& b) { return a.start < b.start; });
+  }
+  for (StepOp& op : ops) {
+    const auto found = around.find(op.device);
+    if (op.is_launch_known || found == around.end()) continue;
+    // The clocks of graphs and of streams differ by some us.
+    const std::int64_t middle = op.start + (op.end - op.start) / 2;
+    const std::vector<StepOp>& outer = found->second;
+    auto at =
+        std::upper_bound(outer.begin(), outer.end(), middle,
+                         [](std::int64_t time, const StepOp& one) { return time < one.start; });
+    for (int looked = 0; at != outer.begin() && looked < most_ranges_around; ++looked) {
+      --at;
+      if (at->end < middle) continue;
+      op.is_launch_known = op.is_of_replay = true;
+      op.launched = at->launched;
+      op.thread = at->thread;
+      break;
+    }
+  }
+}
+
+// Copies to the host after each of which its thread launches nothing until the copy has ended, and
+// so long that it must have waited: CUDA's calls, which would say so, are not recorded.
+class CopyWaits {
+ public:
+  void find(const core::LargeVector<StepOp>& ops) {
+    if (std::none_of(ops.begin(), ops.end(), is_copy)) return;
+    for (const StepOp& op : ops) {
+      if (!op.is_launch_known) continue;
+      if (op.thread >= launches_.size()) launches_.resize(op.thread + std::size_t{1});
+      launches_[op.thread].push_back(op.launched);
+    }
+    for (auto& of_thread : launches_) std::sort(of_thread.begin(), of_thread.end());
+    core::LargeVector<std::int64_t> copies, others;
+    double ended = 0;
+    for (const StepOp& op : ops) {
+      const std::int64_t next = next_launch(op);
+      if (next == none) continue;
+      (is_copy(op) ? copies : others).push_back(next - op.launched);
+      if (is_copy(op) && next >= op.end) ++ended;
+    }
+    if (copies.size() < least_copies || others.empty()) return;
+    waits_ = ended >= nearly_all * static_cast<double>(copies.size()) &&
+             core::median(copies) >= longer * core::median(others);
+  }
+  bool operator()(const StepOp& op) const { return waits_ && is_copy(op); }
+
+ private:
+  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::size_t least_copies = 5;
+  static constexpr double nearly_all = 0.98;
+  static constexpr std::int64_t longer = 2;  // times the pause after other launches
+
+  static bool is_copy(const StepOp& op) {
+    return op.kind == StepOp::Kind::to_host && op.is_launch_known;
+  }
+  std::int64_t next_launch(const StepOp& op) const {
+    if (!op.is_launch_known) return none;
+    const auto& of_thread = launches_[op.thread];
+    const auto next = std::upper_bound(of_thread.begin(), of_thread.end(), op.launched);
+    return next == of_thread.end() ? none : *next;
+  }
+
+  std::vector<core::LargeVector<std::int64_t>> launches_;  // of each thread, sorted
+  bool waits_ = false;
+};
 
 void add_idle(Steps& steps, const Stretches& stretches, const core::LargeVector<BusyTime>& busy) {
   const std::size_t causes = steps.phases + 1;
@@ -156,11 +239,17 @@ const StepStretch* Stretches::at(std::int64_t time) const {
 }
 
 void add_work(Steps& steps, const std::vector<Stretches>& stretches, const PhaseEnds& ends,
-              const core::LargeVector<StepOp>& ops) {
+              core::LargeVector<StepOp> ops) {
   steps.fit_work();
+  find_launches_of_replays(ops);
   core::LargeVector<OwnedOp> owned;
   owned.reserve(ops.size());
+  const auto has_calls = [](std::int64_t calls) { return calls != 0; };
+  const bool waits_known = std::any_of(steps.wait_calls.begin(), steps.wait_calls.end(), has_calls);
+  CopyWaits copy_waits;
+  if (!waits_known) copy_waits.find(ops);
   for (const StepOp& op : ops) {
+    if (op.kind == StepOp::Kind::graph) ++steps.graphs;
     bool is_told = true;
     const StepStretch* const owner = owner_of(stretches, op, is_told);
     if (owner == nullptr) {
@@ -168,13 +257,17 @@ void add_work(Steps& steps, const std::vector<Stretches>& stretches, const Phase
       continue;
     }
     if (!op.is_launch_known) ++steps.by_run_time;
-    const std::int64_t ahead =
-        op.is_launch_known ? std::max<std::int64_t>(op.start - op.launched, 0) : -1;
+    if (copy_waits(op)) {
+      steps.waits[owner->step] += op.end - op.launched;
+      ++steps.wait_calls[owner->step];
+    }
+    const bool has_launch = op.is_launch_known && !op.is_of_replay;
+    const std::int64_t ahead = has_launch ? std::max<std::int64_t>(op.start - op.launched, 0) : -1;
     // NCCL launches what a replay of a graph needs from a thread of the driver, in no phase.
     const bool in_phase = op.is_launch_known && owner->phase + std::size_t{1} != steps.phases;
     const auto phase =
         in_phase || op.phase < 0 ? owner->phase : static_cast<std::uint16_t>(op.phase);
-    const bool has_end = op.is_launch_known && owner->range != 0;
+    const bool has_end = has_launch && owner->range != 0;
     const std::int64_t behind = has_end ? op.end - ends[owner->range] : Steps::not_known;
     owned.push_back(OwnedOp{owner->step, phase, op.start, op.end, ahead, behind});
   }

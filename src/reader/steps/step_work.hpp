@@ -61,6 +61,8 @@ struct StepOp {
   std::int32_t device = -1;
   std::int32_t phase = -1;  // that its own name stands for
   bool is_launch_known = false;
+  bool is_of_replay = false;  // its launch is that of the range around it
+  enum class Kind : std::uint8_t { other, to_host, graph } kind = Kind::other;
 };
 
 // One with the step and the phase that launched it.
@@ -77,6 +79,6 @@ void add_owned(Steps& steps, core::LargeVector<OwnedOp>& owned);
 
 // `stretches` of each thread. Fits and fills the columns of `steps` about work.
 void add_work(Steps& steps, const std::vector<Stretches>& stretches, const PhaseEnds& ends,
-              const core::LargeVector<StepOp>& ops);
+              core::LargeVector<StepOp> ops);
 
 }  // namespace nvspan::reader

@@ -61,7 +61,9 @@ struct Steps {
       ahead;  // from a launch to the beginning of its work, the median; -1
   // From the end of the phase that launched it to its own end, the median; `not_known`.
   core::LargeVector<std::int64_t> behind;
-  core::LargeVector<std::int64_t> waits, wait_calls;  // for the GPU: time, and how often
+  // For the GPU: time, and how often. Where CUDA's calls are not recorded, in copies to the host
+  // that their thread must have waited for.
+  core::LargeVector<std::int64_t> waits, wait_calls;
 
   static constexpr std::int64_t not_known = std::numeric_limits<std::int64_t>::min();
 
@@ -75,6 +77,7 @@ struct Steps {
   std::vector<bool> in_gap;        // empty: no step is
   bool has_work = false;           // of a GPU
   bool of_device_ranges = false;   // which stand for it, as no kernel was seen
+  std::uint64_t graphs = 0;        // pieces of work that are graphs: idle in them is not known
   std::uint64_t outside = 0;       // pieces of work that no step launched
   std::uint64_t unshared = 0;      // of which nothing tells which of several steps did
   std::uint64_t by_run_time = 0;   // whose launch is not known: they belong where they ran

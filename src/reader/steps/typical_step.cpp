@@ -13,10 +13,32 @@
 namespace nvspan::reader {
 namespace {
 
+// While the GPU's queue fills, a step is as short as its launches; later it takes what the GPU
+// takes. At first, and after a pause, work begins soon after its launch.
+class FillingQueue {
+ public:
+  FillingQueue(const Steps& steps, const std::vector<std::size_t>& of_thread) : steps_(steps) {
+    core::LargeVector<std::int64_t> later;
+    for (std::size_t i = of_thread.size() / 2; i < of_thread.size(); ++i) {
+      if (steps.ahead[of_thread[i]] >= 0) later.push_back(steps.ahead[of_thread[i]]);
+    }
+    if (!later.empty()) usual_ = core::median(later);
+  }
+  bool has(std::size_t step) const {
+    return steps_.ahead[step] >= 0 && steps_.ahead[step] < usual_ - usual_ / 10;
+  }
+
+ private:
+  const Steps& steps_;
+  std::int64_t usual_ = 0;
+};
+
 // The steps of one thread, in their order.
-void judge(const core::LargeVector<std::int64_t>& durations,
-           const std::vector<std::size_t>& of_thread, core::LargeVector<std::int64_t>& state) {
+void judge(const Steps& steps, const std::vector<std::size_t>& of_thread,
+           core::LargeVector<std::int64_t>& state) {
   if (of_thread.size() < least_steps) return;
+  const core::LargeVector<std::int64_t>& durations = steps.duration;
+  const FillingQueue filling(steps, of_thread);
   core::LargeVector<std::int64_t> later;
   for (std::size_t i = of_thread.size() / 2; i < of_thread.size(); ++i) {
     later.push_back(durations[of_thread[i]]);
@@ -27,9 +49,11 @@ void judge(const core::LargeVector<std::int64_t>& durations,
   std::vector<std::size_t> warm_up, outliers;
   for (const std::size_t step : of_thread) {
     const auto over = static_cast<double>(durations[step] - median);
-    if (over > limit && step == of_thread[warm_up.size()]) {
+    const bool is_short = -over > limit && filling.has(step);
+    const bool leads = step == of_thread[warm_up.size()];
+    if (leads && (over > limit || is_short)) {
       warm_up.push_back(step);
-    } else if (std::abs(over) > limit) {
+    } else if (std::abs(over) > limit && !is_short) {
       outliers.push_back(step);
     }
   }
@@ -99,7 +123,7 @@ TypicalStep typical_step(const Steps& steps) {
   typical.state.assign(steps.size(), 0);
   std::map<std::int64_t, std::vector<std::size_t>> threads;
   for (std::size_t i = 0; i < steps.size(); ++i) threads[steps.thread[i]].push_back(i);
-  for (const auto& thread : threads) judge(steps.duration, thread.second, typical.state);
+  for (const auto& thread : threads) judge(steps, thread.second, typical.state);
   typical.cpu.assign(steps.phases, 0);
   typical.gpu.assign(steps.phases, 0);
   typical.idle.assign(steps.phases + 1, 0);
