@@ -33,6 +33,7 @@ if [ ! -e "$arm/ready" ]; then
     (cd "$arm/debs" && apt-get download -qq qemu-user-static libc6:arm64 libgcc-s1:arm64 libstdc++6:arm64)
     unset APT_CONFIG
     for package in "$arm"/debs/*_arm64.deb; do dpkg -x "$package" "$arm/tree"; done
+    [ -e "$arm/tree/lib" ] || ln -s usr/lib "$arm/tree/lib"
     dpkg -x "$arm"/debs/qemu-user-static_*.deb "$arm/tools"
     touch "$arm/ready"
 fi
