@@ -16,7 +16,7 @@ namespace {
 class GapFinder {
  public:
   GapFinder(const LoopRanges& ranges, const LoopSteps& steps, std::uint32_t thread)
-      : ranges_(ranges), steps_(steps) {
+      : ranges_(ranges) {
     gaps_.thread = thread;
     begins_.reserve(steps.size());
     ends_.reserve(steps.size());
@@ -100,7 +100,6 @@ class GapFinder {
   };
 
   const LoopRanges& ranges_;
-  const LoopSteps& steps_;
   std::vector<std::int64_t> begins_, ends_;
   Parts between_, before_, after_;
   std::vector<Hit> hits_;
