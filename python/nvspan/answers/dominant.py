@@ -166,8 +166,7 @@ def self_finding(
             is_row = (row.domain, row.name) == (largest.domain, largest.name)
             if is_row and row.resumptions:
                 said += f", resumed {counted(row.resumptions, 'time')}"
-            if is_row and row.awaited:
-                said += f", suspended for {duration(row.awaited)}"
+                said += f" after {duration(row.awaited or 0)} suspended"
         evidence = [said]
         if len(path) > 1 and path[-1] == largest.name:
             evidence.append(f"called in {path_text(path[:-1])}")

@@ -102,14 +102,12 @@ void close_down_to(ProfileThread& thread, uint32_t size) noexcept {
 
 }  // namespace
 
-bool detail::leave_buried(ProfileThread& thread, uintptr_t entry) noexcept {
+void detail::leave_buried(ProfileThread& thread, uintptr_t entry) noexcept {
   for (uint32_t i = thread.size.load(std::memory_order_relaxed); i-- > 0;) {
-    const uintptr_t found = thread.entries[i];
-    if ((found & ~(profile_sent | profile_stretch)) != entry) continue;
+    if ((thread.entries[i] & ~profile_sent) != entry) continue;
     close_down_to(thread, i);
-    return (found & profile_stretch) != 0;
+    return;
   }
-  return false;
 }
 
 void profile_close_all(ProfileThread& thread) noexcept { close_down_to(thread, 0); }

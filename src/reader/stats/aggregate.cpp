@@ -56,10 +56,8 @@ class Aggregator : public RangeScan<Aggregator> {
     see_payload(payload, range.start);
     AggregateRow* at = cached(range.site, RangeKind::push_pop);
     if (__builtin_expect(!takes_all_opens_ || at == nullptr, 0)) {
-      const StretchKind stretch = recording_.sites()[range.site].stretch;
-      if (stretch == StretchKind::unfinished) return open_stretch(nullptr, payload);
       at = row_to_open(range, payload);
-      if (stretch != StretchKind::none) return open_stretch(at, payload);
+      if (is_stretch(range.site)) return open_stretch(at, payload);
       if (at == nullptr) return 0;
     }
     at->outermost.open();
@@ -97,10 +95,8 @@ class Aggregator : public RangeScan<Aggregator> {
     stretches_.finish(
         [](std::uint64_t row, std::int64_t awaited) {
           ++row_at(row)->resumptions;
-          row_at(row)->awaited += std::max<std::int64_t>(awaited, 0);
-          if (awaited < 0) ++row_at(row)->unknown_awaits;
+          row_at(row)->awaited += awaited;
         },
-        [](std::uint64_t row, std::int64_t awaited) { row_at(row)->awaited += awaited; },
         [](std::uint64_t row, std::int64_t running) { count_call(*row_at(row), running); });
   }
   void left_out(const ScannedRange& range) {
@@ -421,14 +417,11 @@ void Aggregator::add_cells(const ReadStats& chunk) {
         continue;
       }
       if (by_lane()) continue;  // nobody counted them so
-      const StretchKind stretch = recording_.sites()[site].stretch;
-      if (stretch == StretchKind::unfinished) continue;  // it is no call
       const RangeKind range_kind = kind_of(site, kind);
       AggregateRow& to = row(site, range_kind, 0, thread_);
       const double ns = static_cast<double>(process_->ratio) / 4294967296.0;
       to.has_cells = true;
-      const bool resumes = stretch == StretchKind::resumes;
-      if (resumes) ++to.unknown_awaits;  // until its StatsAwaited comes
+      const bool resumes = recording_.sites()[site].stretch == StretchKind::resumes;
       (resumes ? to.resumptions : to.calls) += cell.count;
       to.sum += static_cast<double>(cell.total) * ns;
       to.self += static_cast<double>(cell.self) * ns;
@@ -446,8 +439,7 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       const auto kind = static_cast<record::EntryKind>(block.counted_as);
       const std::uint32_t site = site_of(block.site);
       if (kind == record::EntryKind::mark || block.octave >= record::stats_octaves ||
-          !takes(site, options_.from) || by_lane() ||
-          recording_.sites()[site].stretch == StretchKind::unfinished) {
+          !takes(site, options_.from) || by_lane()) {
         continue;
       }
       AggregateRow& to = row(site, kind_of(site, kind), 0, thread_);
@@ -466,16 +458,6 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       row(site, kind_of(site, kind), 0, thread_)
           .outermost.add_within(static_cast<double>(nested.total) *
                                 static_cast<double>(process_->ratio) / 4294967296.0);
-    } else if (words[at] == 4 && left >= sizeof(record::StatsAwaited)) {
-      record::StatsAwaited awaited = {};
-      std::memcpy(&awaited, words.data() + at, sizeof awaited);
-      at += sizeof awaited / sizeof(std::uint64_t);
-      const std::uint32_t site = site_of(awaited.site);
-      if (!is_stretch(site) || !takes(site, options_.from) || by_lane()) continue;
-      AggregateRow& to = row(site, RangeKind::push_pop, 0, thread_);
-      to.awaited += process_->duration(awaited.total);
-      const bool resumes = recording_.sites()[site].stretch == StretchKind::resumes;
-      if (resumes && awaited.unknown == 0) --to.unknown_awaits;
     } else {
       return;
     }
