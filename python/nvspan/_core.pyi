@@ -6,7 +6,7 @@
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
 from enum import Enum
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import Any, Literal, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 from nvspan._compat.handles import DomainHandle, RegisteredString
@@ -594,5 +594,5 @@ def _profile_start(
     library: tuple[str, ...],
     /,
 ) -> bool: ...
-def _profile_stop(profile: object, /) -> bool: ...
+def _profile_stop(profile: object, frames: list[tuple[int, int, CodeType]], /) -> bool: ...
 def _profile_running(profile: object, /) -> bool: ...

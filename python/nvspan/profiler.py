@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from nvspan import _core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import TracebackType
+    from types import CodeType, TracebackType
 
 _NO_LIMIT = 0xFFFFFFFF
 
@@ -34,14 +35,38 @@ _LIBRARY = (os.path.join(os.path.dirname(os.__file__), ""),)
 _FOLDER = _patterns.__code__.co_filename[: -len("profiler.py")]
 
 
+def _suspended_frames() -> list[tuple[int, int, CodeType]]:
+    """Of each generator and coroutine that is suspended: where its frame is, and its code."""
+    import gc
+    from types import AsyncGeneratorType, CoroutineType, GeneratorType
+
+    prefixes = {GeneratorType: "gi", CoroutineType: "cr", AsyncGeneratorType: "ag"}
+    found = []
+    for each in gc.get_objects():
+        prefix = prefixes.get(type(each))
+        if prefix is None:
+            continue
+        code = getattr(each, f"{prefix}_code")
+        if sys.version_info >= (3, 12):
+            if getattr(each, f"{prefix}_suspended"):
+                found.append((id(each), id(each) + type(each).__basicsize__, code))
+        else:
+            frame = getattr(each, f"{prefix}_frame")
+            if frame is not None:
+                found.append((id(frame), id(frame) + 1, code))
+    return found
+
+
 class Profile:
     """Makes every Python call a range, in all threads, from `enable` to `disable`.
 
     The ranges are in the domain "nvtx.py", at level 1, and are closed whatever ends the call. A
     generator or coroutine has a range for each stretch that it runs, whose category says whether it
-    begins a call or resumes one, and whose payload which. Calls that are open when the
-    profile is enabled are not shown; those that are open when it is disabled are closed, in the
-    calling thread at once and in the others as soon as they call or return from something.
+    begins a call or resumes one, and whose payload which. For each that is suspended at the end
+    there is one more, without length, whose category says that it is unfinished. Calls that are
+    open when the profile is enabled are not shown; those that are open when it is disabled are
+    closed, in the calling thread at once and in the others as soon as they call or return from
+    something.
 
     Args:
         linenos: name a range "file.py:12(function)"; False names it "function".
@@ -123,7 +148,8 @@ class Profile:
         May be called in another thread than `enable`. Before CPython 3.12 each thread has the
         profile function back that it had before.
         """
-        _core._profile_stop(self)
+        if self.enabled:
+            _core._profile_stop(self, _suspended_frames())
 
     def __enter__(self) -> Profile:
         self.enable()

@@ -50,7 +50,7 @@ def stretches(events):
             shown.append(event["message"])
             continue
         assert event["payload_type"] == "u64"
-        if not kind.endswith(" resumed"):
+        if not kind.endswith((" resumed", " unfinished")):
             calls += 1
             numbers[event["payload"]] = calls
         shown.append(f"{event['message']} {kind} {numbers[event['payload']]}")
@@ -97,8 +97,16 @@ def stretches(events):
          "    asyncio.run(cancels())",
          ["cancels coroutine 1", "sleeper coroutine 2", "cancels coroutine resumed 1"]),
         ("try: generator().throw(KeyError)\n    except KeyError: pass", ["generator generator 1"]),
-        # Never finished.
-        ("c = sleeper(1)\n    c.send(None)", ["sleeper coroutine 1"]),
+        # Never finished: one that the profile sees, one that it saw, one that is closed in time.
+        ("c = sleeper(1)\n    c.send(None)",
+         ["sleeper coroutine 1", "sleeper coroutine unfinished 1"]),
+        ("c = sleeper(2)\n    c.send(None); c.send(None)",
+         ["sleeper coroutine 1", "sleeper coroutine resumed 1", "sleeper coroutine unfinished 1"]),
+        ("c = sleeper(1)\n    c.send(None); c.close()",
+         ["sleeper coroutine 1", "sleeper coroutine resumed 1"]),
+        ("c = sleeper(1)\n    c.send(None); del c",
+         ["sleeper coroutine 1", "sleeper coroutine resumed 1"]),
+        ("g = generator(); next(g)\n    with nvspan.paused(): list(g)", ["generator generator 1"]),
     ],
 )  # fmt: skip
 def test_stretches_tell_their_call(code, expected):
@@ -117,11 +125,12 @@ def test_a_call_that_began_unseen_is_none_of_before():
         "    next(b)\n"
     )
     pushes = [e for e in run_traced(HEADER + code).events if e["kind"] == "push"]
-    *first, last = [(event["category_name"], event["payload"]) for event in pushes]
+    *first, last, left = [(event["category_name"], event["payload"]) for event in pushes]
     assert [kind for kind, _ in first] == ["generator", "generator resumed", "generator resumed"]
     assert len({call for _, call in first}) == 1
     assert last[0] == "generator resumed"
     assert last[1] != first[0][1]
+    assert left == ("generator unfinished", last[1])
 
 
 @needs_library
@@ -141,6 +150,73 @@ def test_what_a_recording_counts():
     }  # fmt: skip
 
 
+# Coroutines that know how long they are suspended: `low` is from after each suspension to before
+# what follows it, `high` from before to after.
+KNOWN = (
+    HEADER
+    + """
+import time
+from time import monotonic_ns as now
+low = high = 0
+class Suspend:
+    def __await__(self): yield
+async def waits(count):
+    global high
+    for _ in range(count):
+        before = now()
+        try: await Suspend()
+        finally: high += now() - before
+async def leaves():
+    global left
+    left = now()
+    await Suspend()
+def pause():
+    global low
+    before = now(); time.sleep(0.01); low += now() - before
+def go_on(coroutine, times):
+    for _ in range(times):
+        pause()
+        try: coroutine.send(None)
+        except StopIteration: pass
+def profiled(code):
+    global high
+    with P: exec(code, globals())
+    if "left" in globals(): high += now() - left
+    print(low, high)
+"""
+)
+
+
+@needs_library
+@pytest.mark.parametrize("mode", ["full", "stats"])
+@pytest.mark.parametrize(
+    ("code", "name", "calls", "resumptions"),
+    [
+        ("c = waits(4); c.send(None); go_on(c, 4)", "waits", 1, 4),
+        ("a = waits(2); b = waits(2); a.send(None); b.send(None); go_on(a, 2); go_on(b, 2)",
+         "waits", 2, 4),
+        # Goes on in another thread.
+        ("import threading; c = waits(3); c.send(None)\n"
+         "t = threading.Thread(target=go_on, args=(c, 3)); t.start(); t.join()", "waits", 1, 3),
+        # Closed, cancelled, dropped.
+        ("c = waits(9); c.send(None); go_on(c, 2); pause(); c.close()", "waits", 1, 3),
+        ("c = waits(9); c.send(None); pause()\ntry: c.throw(KeyError)\nexcept KeyError: pass",
+         "waits", 1, 1),
+        ("c = waits(9); c.send(None); pause(); del c", "waits", 1, 1),
+        # Never goes on, and goes on before that.
+        ("c = leaves(); c.send(None); pause()", "leaves", 1, 0),
+        ("cs = [leaves() for _ in range(3)]; cs[0].send(None); pause(); del cs", "leaves", 1, 1),
+    ],
+)  # fmt: skip
+def test_awaited_time_is_what_the_program_measured(code, name, calls, resumptions, mode):
+    command = [sys.executable, "-c", f"{KNOWN}profiled({code!r})\n"]
+    made = record_command(command, mode=mode)
+    low, high = map(int, made.stdout.split())
+    (row,) = [row for row in made.recording.stats().rows if row.name == name]
+    assert (row.calls, row.resumptions) == (calls, resumptions)
+    assert low <= row.awaited <= high
+
+
 @needs_library
 def test_awaited_time_is_that_between_the_stretches_of_a_call():
     code = "with P: asyncio.run(sleeper(5))\n"
@@ -154,14 +230,18 @@ def test_awaited_time_is_that_between_the_stretches_of_a_call():
 
 
 @needs_library
-def test_mode_stats_counts_calls_and_does_not_know_what_was_awaited():
-    code = "with P: asyncio.run(sleeper(5)); plain()\n"
-    made = record_command([sys.executable, "-c", HEADER + code], mode="stats")
-    rows = made.recording.stats().rows
-    assert {row.name: (row.calls, row.resumptions, row.awaited) for row in rows} == {
-        "sleeper": (1, 5, None),
-        "plain": (1, None, None),
-    }
+@pytest.mark.parametrize("mode", ["full", "stats"])
+def test_calls_that_have_no_number_have_no_awaited_time(mode):
+    """There are 262,144 numbers; of one call it is not known for how long it was suspended."""
+    code = (
+        "with P:\n"
+        "    made = [generator() for _ in range(262_145)]\n"
+        "    for _ in range(2):\n"
+        "        for each in made: next(each)\n"
+    )
+    recording = record_command([sys.executable, "-c", HEADER + code], mode=mode).recording
+    (row,) = [row for row in recording.stats().rows if row.name == "generator"]
+    assert (row.calls, row.resumptions, row.awaited) == (262_145, 262_145, None)
 
 
 @needs("trio")
@@ -182,13 +262,16 @@ def test_trio():
     assert rows["main"][0] == 1
 
 
+C, R, U = "coroutine", "coroutine resumed", "coroutine unfinished"
+
+
 def written(path, ranges, domain="nvtx.py"):
     """`ranges`: (thread, start, end, name, category or None, call), in us."""
     with _reader.ExternalWriter(os.fsencode(path)) as output:
         process = output.process(77)
         threads = [output.thread(process, number) for number in (1, 2)]
         of = output.domain(process, domain)
-        names = ["", "generator", "generator resumed", "coroutine", "coroutine resumed"]
+        names = ["", "generator", "generator resumed", C, R, U]
         for number, name in enumerate(names[1:], 1):
             output.category(of, number, name)
         for thread, start, end, name, category, call in ranges:
@@ -212,7 +295,6 @@ def figures(recording):
     }  # fmt: skip
 
 
-C, R = "coroutine", "coroutine resumed"
 TWO_TASKS = [
     (0, 0, 10, "f", C, 1), (0, 10, 30, "f", C, 2), (0, 40, 41, "f", R, 1), (0, 50, 53, "f", R, 2),
     (0, 60, 62, "f", R, 1), (0, 100, 101, "plain", None, 0),
@@ -269,17 +351,26 @@ def test_figures_of_many_files_add_up(tmp_path):
     assert done.stdout.splitlines()[1].split()[:4] == ["4", "6", "138", "us"]
 
 
-@needs_library
 def test_many_files_of_which_one_does_not_know_what_was_awaited(tmp_path):
-    code = "with P: asyncio.run(sleeper(5))\n"
-    command = [sys.executable, "-c", HEADER + code]
-    made = record_command(command, mode="stats", folder=tmp_path)
-    full = tmp_path / "full.nvspan"
-    assert figures(written(full, [(0, 0, 10, "sleeper", C, 1), (0, 20, 30, "sleeper", R, 1)])) == {
-        "sleeper": (1, 1, 20, 10, 20, 20)
-    }
-    (row,) = nvspan.read_many([*made.files, full]).stats().rows
-    assert (row.name, row.calls, row.resumptions, row.awaited) == ("sleeper", 2, 6, None)
+    paths = [tmp_path / f"{number}.nvspan" for number in range(2)]
+    unknown, known = (
+        written(path, [(0, 0, 10, "f", C, call), (0, 20, 30, "f", R, call)])
+        for call, path in enumerate(paths)
+    )
+    assert figures(known) == {"f": (1, 1, 20, 10, 20, 20)}
+    assert figures(unknown) == {"f": (1, 1, 20, None, 10, 10)}
+    (row,) = nvspan.read_many(paths).stats().rows
+    assert (row.calls, row.resumptions, row.awaited) == (2, 2, None)
+
+
+def test_the_last_suspension_of_a_call_that_does_not_go_on(tmp_path):
+    recording = written(tmp_path / "a.nvspan", [
+        (0, 0, 10, "f", C, 1), (0, 10, 30, "f", C, 2), (0, 40, 41, "f", R, 1),
+        (1, 100, 101, "f", U, 1), (1, 101, 102, "f", U, 2), (1, 102, 103, "f", U, 3),
+    ])  # fmt: skip
+    assert figures(recording) == {"f": (2, 1, 31, 30 + 59 + 71, 11, 20)}
+    (node,) = tree.rows(call_tree(recording), Summary(recording).wall)
+    assert (node.calls, node.resumptions, node.awaited) == (2, 1, 160_000)
 
 
 def test_the_table_and_the_tree(tmp_path):
@@ -317,4 +408,4 @@ def test_explain_says_how_often_it_went_on(tmp_path):
     ranges = [(0, at, at + 10, "app.py:1(f)", R if at else C, 1) for at in range(0, 200, 20)]
     findings = analyze(written(tmp_path / "a.nvspan", ranges)).findings
     (evidence,) = [finding.evidence for finding in findings if finding.kind == "self"]
-    assert evidence == ["100 us of self time in 1 call, resumed 9 times after 90.0 us suspended"]
+    assert evidence == ["100 us of self time in 1 call, resumed 9 times, suspended for 90.0 us"]

@@ -48,7 +48,7 @@ class CallNode(RangeName):
     unclosed: int  #: ranges still open: `total`, `covered` and `self` have their time so far
     open_time: int  #: that time, a part of `total`
     resumptions: int | None  #: of a generator or coroutine in a profile: how often it went on
-    awaited: int | None  #: the time before these, since it was suspended
+    awaited: int | None  #: the time in which it was suspended; None: unknown
     total: int  #: their durations; nested ones count once
     covered: int  #: time in which one was open, thread by thread
     lane_covered: int | None  #: time in which any range of the stream was open
@@ -67,7 +67,7 @@ class StatsRow(RangeName):
     unclosed: int  #: ranges still open: `total`, `covered` and `self` have their time so far
     open_time: float  #: that time, a part of `total`; 0 for a device's ranges
     resumptions: int | None  #: of a generator or coroutine in a profile: how often it went on
-    awaited: float | None  #: the time before these, since it was suspended; None: unknown
+    awaited: float | None  #: the time in which it was suspended; None: unknown
     total: float  #: their durations, over all threads or streams; nested ones count once
     covered: float | None  #: time in which one was open, over all threads or devices; None: unknown
     self: float  #: time in which it was the innermost

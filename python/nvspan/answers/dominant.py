@@ -166,7 +166,8 @@ def self_finding(
             is_row = (row.domain, row.name) == (largest.domain, largest.name)
             if is_row and row.resumptions:
                 said += f", resumed {counted(row.resumptions, 'time')}"
-                said += f" after {duration(row.awaited or 0)} suspended"
+            if is_row and row.awaited:
+                said += f", suspended for {duration(row.awaited)}"
         evidence = [said]
         if len(path) > 1 and path[-1] == largest.name:
             evidence.append(f"called in {path_text(path[:-1])}")

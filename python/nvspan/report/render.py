@@ -72,7 +72,7 @@ def _cell(row: Row, column: str, by: str) -> str:
     if column == "resumptions":
         return "" if row.resumptions is None else str(row.resumptions)
     if column == "awaited":
-        return time_cell(row.awaited) if row.resumptions else ""
+        return time_cell(row.awaited) if row.resumptions or row.awaited else ""
     if column in TIMES:
         is_known = row.calls or (row.open_time and column in ("total", "self"))
         return time_cell(getattr(row, column) if is_known else None)

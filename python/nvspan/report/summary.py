@@ -45,8 +45,8 @@ TYPICAL_NOTE = (
 )
 
 RESUMED_NOTE = (
-    "resumptions: how often a generator or coroutine went on; awaited: the time before that, since "
-    "it was suspended, which no other column has; a call is all of its stretches together"
+    "resumptions: how often a generator or coroutine went on; awaited: the time in "
+    "which it was suspended, which no other column has; a call is all of its stretches together"
 )
 
 

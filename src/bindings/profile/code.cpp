@@ -13,6 +13,7 @@
 #include "annotate/event/switchboard.hpp"
 #include "bindings/event/domain_object.hpp"
 #include "bindings/support/module_state.hpp"
+#include "nvtx/stretch.hpp"
 
 namespace nvspan::bindings {
 
@@ -204,26 +205,32 @@ int find_resume_opcode() noexcept {
   return static_cast<int>(found);
 }
 
-void name_stretches(ProfileCode& known, PyCodeObject* code) noexcept {
+// Null: its calls run in one go.
+const char* resumable_kind(const PyCodeObject* code) noexcept {
   const int flags = code->co_flags;
-  const char* kind = flags & CO_COROUTINE         ? "coroutine"
-                     : flags & CO_ASYNC_GENERATOR ? "async generator"
-                     : flags & CO_GENERATOR       ? "generator"
-                                                  : nullptr;
-  if (!kind || known.call_category != 0) return;
+  return flags & CO_COROUTINE         ? "coroutine"
+         : flags & CO_ASYNC_GENERATOR ? "async generator"
+         : flags & CO_GENERATOR       ? "generator"
+                                      : nullptr;
+}
+
+// 0: there is none.
+uint32_t stretch_category(const char* kind, const char* suffix) noexcept {
+  const py_ref name = py_ref::steal(PyUnicode_FromFormat("%s%s", kind, suffix));
+  uint32_t id = 0;
   auto* domain = reinterpret_cast<DomainObject*>(profile_domain());
-  const py_ref names[] = {py_ref::steal(PyUnicode_FromString(kind)),
-                          py_ref::steal(PyUnicode_FromFormat("%s resumed", kind))};
-  uint32_t ids[] = {0, 0};
-  for (int i = 0; i < 2; ++i) {
-    if (!names[i] || category_id_from_object(domain, names[i].get(), ids[i]) < 0) {
-      PyErr_Clear();
-      return;
-    }
-  }
+  if (name && category_id_from_object(domain, name.get(), id) == 0) return id;
+  PyErr_Clear();
+  return 0;
+}
+
+void name_stretches(ProfileCode& known, PyCodeObject* code) noexcept {
+  const char* kind = resumable_kind(code);
+  if (!kind || known.call_category != 0) return;
+  const uint32_t begun = stretch_category(kind, "");
+  known.resumed_category = stretch_category(kind, nvtx::resumed_suffix);
   known.first_offset = first_offset(code);
-  known.resumed_category = ids[1];
-  known.call_category = ids[0];
+  if (known.resumed_category != 0) known.call_category = begun;
 }
 
 void forget_code(void* extra) noexcept {
@@ -301,6 +308,18 @@ ProfileCode* detail::judge_profile_code(PyObject* code, uint64_t session) noexce
   return known;
 }
 
+void profile_send_unfinished(PyObject* code, const ProfileCode& known, uint64_t call) noexcept {
+  const char* kind = resumable_kind(reinterpret_cast<PyCodeObject*>(code));
+  annotate::ReadyEvent* event = known.event.load(std::memory_order_acquire);
+  const annotate::ToolTable* tool = annotate::listening_tool();
+  const uint32_t category = kind ? stretch_category(kind, nvtx::unfinished_suffix) : 0;
+  annotate::Outgoing out;
+  if (category == 0 || !event || !tool || !annotate::prepare(*event, *tool, out)) return;
+  profile_describe_stretch(out, {category, call});
+  annotate::send_push(out, *tool);
+  annotate::send_pop(*event->domain, *tool);
+}
+
 annotate::ReadyEvent* profile_c_function_event(PyObject* callable) noexcept {
   const PyMethodDef* method = nullptr;
   if (PyCFunction_Check(callable))
@@ -331,7 +350,7 @@ PyObject* profile_domain() noexcept { return state().profile.domain; }
 
 int profile_codes_prepare() {
   if (detail::profile_code_index >= 0) return 0;
-  py_ref name = py_ref::steal(PyUnicode_FromString("nvtx.py"));
+  py_ref name = py_ref::steal(PyUnicode_FromString(nvtx::profile_domain_name));
   if (!name) return -1;
   state().profile.domain = domain_from_object(name.get());
   if (!state().profile.domain) return -1;

@@ -62,8 +62,8 @@ struct ProfileCode {
   // Of the frame that runs, whose latest instruction is at `offset`.
   ProfileStretch stretch(uintptr_t frame, int offset) const noexcept {
     if (call_category == 0) return {};
-    const bool begins = offset <= first_offset;
-    return {begins ? call_category : resumed_category, begins, profile_call(frame)};
+    if (offset <= first_offset) return {call_category, profile_begin_call(frame, this)};
+    return {resumed_category, profile_resume_call(frame, this)};
   }
 };
 
@@ -97,6 +97,9 @@ inline ProfileCode* profile_code(PyObject* code, uint64_t session) noexcept {
   ProfileCode* known = profile_code_known(code);
   return known && known->judged(session) ? known : detail::judge_profile_code(code, session);
 }
+
+// Of a call of `code` that is suspended and never goes on: where the profile ends, it does.
+void profile_send_unfinished(PyObject* code, const ProfileCode& known, uint64_t call) noexcept;
 
 // The event of a C function, or null for any other callable.
 annotate::ReadyEvent* profile_c_function_event(PyObject* callable) noexcept;

@@ -52,6 +52,17 @@ int last_offset(PyFrameObject* frame) noexcept {
 #endif
 }
 
+// Of a generator or coroutine that is being left.
+bool is_suspended_in(PyFrameObject* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030B0000
+  constexpr int suspended = -1;  // FRAME_SUSPENDED, of CPython's internal headers
+  const py_ref generator = py_ref::steal(PyFrame_GetGenerator(frame));
+  return generator && reinterpret_cast<PyGenObject*>(generator.get())->gi_frame_state == suspended;
+#else
+  return frame->f_state == FRAME_SUSPENDED;
+#endif
+}
+
 void record(ProfileThread& thread, PyFrameObject* frame, int what, PyObject* argument,
             uint64_t session) noexcept {
   const bool of_c_function =
@@ -61,13 +72,14 @@ void record(ProfileThread& thread, PyFrameObject* frame, int what, PyObject* arg
   if (of_c_function && !profile_state.settings.c_functions) return;
   const uintptr_t entry =
       reinterpret_cast<uintptr_t>(frame) | (of_c_function ? profile_c_function : 0);
-  if (!enters && profile_leave(thread, entry)) return;
+  const auto is_suspended = [frame] { return is_suspended_in(frame); };
+  if (!enters && profile_leave(thread, entry, is_suspended)) return;
   PyCodeObject* code = PyFrame_GetCode(frame);
   ProfileCode* known = profile_code(reinterpret_cast<PyObject*>(code), session);
   Py_DECREF(code);
   if (!known || !known->wanted()) return;
   if (!enters) {
-    profile_leave_any(thread, entry);
+    profile_leave_any(thread, entry, is_suspended);
     return;
   }
   const uint32_t max_depth = profile_state.settings.max_depth;

@@ -134,14 +134,16 @@ PyObject* on_throw(PyObject*, PyObject* const* arguments, size_t count, PyObject
   return none();
 }
 
+template <bool suspends>
 PyObject* on_leave(PyObject*, PyObject* const* arguments, size_t count, PyObject*) noexcept {
   Reported reported(arguments, count, 1, true);
   if (reported.answer) return reported.answer;
   const uintptr_t frame = running_frame();
-  if (profile_leave(*reported.thread, frame)) return none();
+  const auto is_suspended = [] { return suspends; };
+  if (profile_leave(*reported.thread, frame, is_suspended)) return none();
   ProfileCode* code = profile_code(reported.code, reported.session);
   if (code && !code->wanted()) return mute();
-  profile_leave_any(*reported.thread, frame);
+  profile_leave_any(*reported.thread, frame, is_suspended);
   return none();
 }
 
@@ -149,9 +151,10 @@ PyObject* on_unwind(PyObject*, PyObject* const* arguments, size_t count, PyObjec
   Reported reported(arguments, count, 1, false);
   if (reported.answer) return reported.answer;
   const uintptr_t frame = running_frame();
-  if (profile_leave(*reported.thread, frame)) return none();
+  const auto is_suspended = [] { return false; };
+  if (profile_leave(*reported.thread, frame, is_suspended)) return none();
   ProfileCode* code = profile_code(reported.code, reported.session);
-  if (!code || code->wanted()) profile_leave_any(*reported.thread, frame);
+  if (!code || code->wanted()) profile_leave_any(*reported.thread, frame, is_suspended);
   return none();
 }
 
@@ -172,7 +175,7 @@ PyObject* on_c_end(PyObject*, PyObject* const* arguments, size_t count, PyObject
   Reported reported(arguments, count, 3, false);
   if (reported.answer) return reported.answer;
   if (PyCFunction_Check(arguments[2]) || Py_IS_TYPE(arguments[2], &PyMethodDescr_Type)) {
-    profile_leave_any(*reported.thread, running_frame() | profile_c_function);
+    profile_leave_any(*reported.thread, running_frame() | profile_c_function, [] { return false; });
   }
   return none();
 }
@@ -192,8 +195,8 @@ struct Wanted {
 const Wanted wanted_events[] = {{"PY_START", on_enter<true>, false},
                                 {"PY_RESUME", on_enter<false>, false},
                                 {"PY_THROW", on_throw, false},
-                                {"PY_RETURN", on_leave, false},
-                                {"PY_YIELD", on_leave, false},
+                                {"PY_RETURN", on_leave<false>, false},
+                                {"PY_YIELD", on_leave<true>, false},
                                 {"PY_UNWIND", on_unwind, false},
                                 {"CALL", on_call, true},
                                 {"C_RETURN", on_c_end, true},

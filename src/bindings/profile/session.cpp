@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/profile/session.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -28,7 +29,7 @@ int read_patterns(PyObject* patterns, std::vector<std::string>& result) {
 }
 
 int begin() {
-  profile_miss_calls();
+  profile_forget_calls();  // what they do until now is unseen
   profile_state.session.store(++last_session, std::memory_order_release);
   if (profile_backend_begin() == 0) return 0;
   profile_state.session.store(0, std::memory_order_release);
@@ -79,11 +80,40 @@ PyObject* start(PyObject*, PyObject* arguments) {
   Py_RETURN_TRUE;
 }
 
-// _profile_stop(profile): True, or False if that profile is not enabled.
-PyObject* stop(PyObject*, PyObject* profile) {
+// Of the generators and coroutines in `frames`, (begin, end, code) each, those that the profile saw
+// suspended.
+void send_unfinished(PyObject* frames) noexcept {
+  const std::vector<ProfileCall> calls = profile_take_suspended_calls();
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(frames); ++i) {
+    unsigned long long begin = 0;
+    unsigned long long end = 0;
+    PyObject* code = nullptr;
+    if (!PyArg_ParseTuple(PyList_GET_ITEM(frames, i), "KKO!", &begin, &end, &PyCode_Type, &code)) {
+      PyErr_Clear();
+      continue;
+    }
+    const auto call = std::lower_bound(
+        calls.begin(), calls.end(), begin,
+        [](const ProfileCall& each, unsigned long long address) { return each.frame < address; });
+    if (call == calls.end() || call->frame >= end) continue;
+    if (call->code == profile_code_known(code)) {
+      profile_send_unfinished(code, *call->code, call->number);
+    }
+  }
+}
+
+// _profile_stop(profile, frames): True, or False if that profile is not enabled. `frames`: what
+// send_unfinished() takes.
+PyObject* stop(PyObject*, PyObject* arguments) {
+  PyObject* profile = nullptr;
+  PyObject* frames = nullptr;
+  if (!PyArg_ParseTuple(arguments, "OO!:_profile_stop", &profile, &PyList_Type, &frames)) {
+    return nullptr;
+  }
   if (state().profile.enabled != profile) Py_RETURN_FALSE;
   profile_state.session.store(0, std::memory_order_release);
   if (ProfileThread* thread = detail::profile_thread) profile_close_all(*thread);
+  send_unfinished(frames);
   Py_CLEAR(state().profile.enabled);
   if (annotate::disabled_by_environment()) Py_RETURN_TRUE;
   profile_backend_end();
@@ -95,7 +125,7 @@ PyObject* running(PyObject*, PyObject* profile) {
 }
 
 PyMethodDef profile_functions[] = {{"_profile_start", start, METH_VARARGS, nullptr},
-                                   {"_profile_stop", stop, METH_O, nullptr},
+                                   {"_profile_stop", stop, METH_VARARGS, nullptr},
                                    {"_profile_running", running, METH_O, nullptr},
                                    {nullptr, nullptr, 0, nullptr}};
 

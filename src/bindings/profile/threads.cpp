@@ -102,12 +102,14 @@ void close_down_to(ProfileThread& thread, uint32_t size) noexcept {
 
 }  // namespace
 
-void detail::leave_buried(ProfileThread& thread, uintptr_t entry) noexcept {
+bool detail::leave_buried(ProfileThread& thread, uintptr_t entry) noexcept {
   for (uint32_t i = thread.size.load(std::memory_order_relaxed); i-- > 0;) {
-    if ((thread.entries[i] & ~profile_sent) != entry) continue;
+    const uintptr_t found = thread.entries[i];
+    if ((found & ~(profile_sent | profile_stretch)) != entry) continue;
     close_down_to(thread, i);
-    return;
+    return (found & profile_stretch) != 0;
   }
+  return false;
 }
 
 void profile_close_all(ProfileThread& thread) noexcept { close_down_to(thread, 0); }

@@ -115,7 +115,7 @@ py::list tree(const RecordingHandle& handle, bool ancestors) {
     entry["open_time"] = static_cast<std::int64_t>(node.outermost.still_open().time);
     if (node.is_resumable) {
       entry["resumptions"] = node.resumptions;
-      entry["awaited"] = node.awaited;
+      if (node.unknown_awaits == 0) entry["awaited"] = node.awaited;
     }
     entry["total"] = static_cast<std::int64_t>(node.total());
     const bool is_nested = node.kind == reader::RangeKind::push_pop;

@@ -92,7 +92,7 @@ py::object Reader::stats(const py::str& asked) {
     entry["open_time"] = row->outermost.still_open().time;
     if (row->is_resumable) {
       entry["resumptions"] = row->resumptions;
-      if (!row->has_cells) entry["awaited"] = static_cast<double>(row->awaited);
+      if (row->unknown_awaits == 0) entry["awaited"] = static_cast<double>(row->awaited);
     }
     entry["total"] = row->total();
     if (row->kind == reader::RangeKind::push_pop) {

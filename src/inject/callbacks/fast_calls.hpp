@@ -187,7 +187,8 @@ bool fast_push(nvtxDomainHandle_t handle, Input input, int& depth) noexcept {
                     std::uint64_t payload, bool has_payload) const noexcept {
       const std::uint64_t ticks = record::ticks_now();
       if (writer.is(record::RecordMode::stats)) {
-        writer.opened_to_count(site.site, site.domain->id, ticks);
+        writer.opened_to_count(site.site, site.domain->id, ticks,
+                               record::OpenStretch::of(site.stretch, payload));
       } else {
         auto* const entry = writer.cursor;
         const Fast written =
@@ -195,7 +196,9 @@ bool fast_push(nvtxDomainHandle_t handle, Input input, int& depth) noexcept {
                         has_payload ? record::entry_payload_bit : 0, &payload, has_payload);
         if (written == Fast::no) return written;
         if (!writer.plain) {
-          writer.opened(site.site, site.domain->id, ticks, written == Fast::done ? entry : nullptr);
+          const bool may_go =
+              written == Fast::done && site.stretch != nvtx::StretchKind::unfinished;
+          writer.opened(site.site, site.domain->id, ticks, may_go ? entry : nullptr);
         }
       }
       record::live_push(*writer.live, site.entry);
@@ -234,10 +237,12 @@ inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks
       const std::uint64_t duration = ticks - range.ticks;
       if (writer->is(record::RecordMode::stats)) {
         const record::OpenAround around = writer->around[writer->open_count - 1];
-        const bool counts = duration >= writer->min_ticks;
-        done = !counts ||
-               writer->count(range.site, record::EntryKind::push, duration,
-                             duration > range.inner ? duration - range.inner : 0, around.same);
+        const bool counts = writer->takes(range, duration);
+        done = writer->can_count_awaited(range, counts) &&
+               (!counts ||
+                writer->count(range.site, record::EntryKind::push, duration,
+                              duration > range.inner ? duration - range.inner : 0, around.same));
+        if (done) writer->count_awaited(range, duration, counts);
         if (done && writer->open_count > 1) {
           writer->open[writer->open_count - 2].inner += duration;
           --writer->open_count;

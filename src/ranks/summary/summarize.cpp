@@ -74,7 +74,7 @@ class Summarizer {
     if (row.is_resumable) {
       figures.resumable = 1;
       figures.resumptions = row.resumptions;
-      figures.awaited = row.has_cells ? not_known : Wide{row.awaited};
+      figures.awaited = row.unknown_awaits != 0 ? not_known : Wide{row.awaited};
     }
     figures.self = wide_of(row.self);
     figures.squares = static_cast<Wide>(row.squares);

@@ -65,9 +65,9 @@ bool may_end_in_filling(const ReadChunk& chunk, const std::uint64_t* end) {
 }
 
 const std::uint64_t* end_of_cells(const ReadChunk& chunk) {
-  constexpr std::size_t words_of[] = {0, sizeof(record::StatsCell) / word,
-                                      sizeof(record::StatsBlock) / word,
-                                      sizeof(record::StatsNested) / word};
+  constexpr std::size_t words_of[] = {
+      0, sizeof(record::StatsCell) / word, sizeof(record::StatsBlock) / word,
+      sizeof(record::StatsNested) / word, sizeof(record::StatsAwaited) / word};
   const std::uint64_t* last = chunk.begin;
   const std::uint64_t* at = chunk.begin;
   while (at < chunk.end && *at != 0 && *at < std::size(words_of)) {

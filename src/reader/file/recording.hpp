@@ -15,6 +15,7 @@
 
 #include "core/immovable.hpp"
 #include "core/text/text_table.hpp"
+#include "nvtx/stretch.hpp"
 #include "reader/chunks/file_check.hpp"
 #include "reader/file/launches.hpp"
 #include "reader/file/sample_tables.hpp"
@@ -58,8 +59,7 @@ constexpr std::uint32_t unknown_site = 0;  // of ReadSites: a site that the file
 enum class EndReason : std::uint8_t { closed, process_end, thread_exit, killed, lost };
 enum class RangeKind : std::uint8_t { push_pop, start_end, device };
 constexpr std::size_t range_kinds = 3;
-// Of a profile's generator or coroutine: whether a range of it begins the call or resumes it.
-enum class StretchKind : std::uint8_t { none, begins, resumes };
+using nvtx::StretchKind;
 
 struct ReadSite {
   std::uint32_t domain = 0;        // of Recording::domains()

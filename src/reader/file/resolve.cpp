@@ -37,23 +37,6 @@ std::uint32_t Recording::domain_of(const Loading& loading, std::uint32_t local) 
   return local < known.size() ? known[local] : domain_named(no_name);
 }
 
-namespace {
-
-// By the category that src/bindings/profile/code.cpp gives it.
-StretchKind stretch_of(std::string_view category) {
-  constexpr std::string_view resumed = " resumed";
-  const bool resumes =
-      category.size() > resumed.size() &&
-      category.compare(category.size() - resumed.size(), resumed.size(), resumed) == 0;
-  if (resumes) category.remove_suffix(resumed.size());
-  for (const std::string_view kind : {"coroutine", "generator", "async generator"}) {
-    if (category == kind) return resumes ? StretchKind::resumes : StretchKind::begins;
-  }
-  return StretchKind::none;
-}
-
-}  // namespace
-
 ReadSite Recording::site_of(const Loading& loading, const record::SiteDefinition& read) {
   ReadSite site;
   site.domain = domain_of(loading, read.domain);
@@ -74,8 +57,7 @@ ReadSite Recording::site_of(const Loading& loading, const record::SiteDefinition
   // A range called "backward" is the whole pass, whatever its category.
   const auto is_backward = [&](std::int32_t name) { return text(name) == "backward"; };
   site.backward = is_backward(site.category_name) && !is_backward(site.name);
-  if (text(domains()[site.domain]) == "nvtx.py")
-    site.stretch = stretch_of(text(site.category_name));
+  site.stretch = nvtx::stretch_of(text(domains()[site.domain]), text(site.category_name));
   return site;
 }
 

@@ -36,7 +36,8 @@ class ColumnScan : public RangeScan<ColumnScan> {
     out.flags.reserve(most);
     out.of_threads.resize(recording.threads().size());
     for (const ReadSite& site : recording.sites()) {
-      const int resumed = site.stretch == StretchKind::resumes ? LoopRanges::resumes : 0;
+      const bool is_call = site.stretch == StretchKind::none || site.stretch == StretchKind::begins;
+      const int resumed = is_call ? 0 : LoopRanges::resumes;
       flags_of_.push_back(
           static_cast<std::uint8_t>(resumed | (site.backward ? LoopRanges::backward : 0)));
     }

@@ -5,6 +5,7 @@
 
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
+#include "reader/stats/cells.hpp"
 #include "reader/stats/coverage.hpp"
 #include "reader/stats/row_key.hpp"
 #include "reader/stats/stretches.hpp"
@@ -56,8 +57,10 @@ class Aggregator : public RangeScan<Aggregator> {
     see_payload(payload, range.start);
     AggregateRow* at = cached(range.site, RangeKind::push_pop);
     if (__builtin_expect(!takes_all_opens_ || at == nullptr, 0)) {
+      const StretchKind stretch = recording_.sites()[range.site].stretch;
+      if (stretch == StretchKind::unfinished) return open_stretch(nullptr, payload);
       at = row_to_open(range, payload);
-      if (is_stretch(range.site)) return open_stretch(at, payload);
+      if (stretch != StretchKind::none) return open_stretch(at, payload);
       if (at == nullptr) return 0;
     }
     at->outermost.open();
@@ -95,8 +98,10 @@ class Aggregator : public RangeScan<Aggregator> {
     stretches_.finish(
         [](std::uint64_t row, std::int64_t awaited) {
           ++row_at(row)->resumptions;
-          row_at(row)->awaited += awaited;
+          row_at(row)->awaited += std::max<std::int64_t>(awaited, 0);
+          if (awaited < 0) ++row_at(row)->unknown_awaits;
         },
+        [](std::uint64_t row, std::int64_t awaited) { row_at(row)->awaited += awaited; },
         [](std::uint64_t row, std::int64_t running) { count_call(*row_at(row), running); });
   }
   void left_out(const ScannedRange& range) {
@@ -364,6 +369,15 @@ class Aggregator : public RangeScan<Aggregator> {
     out_.last = std::max(out_.last, range.end);
   }
 
+  void add_cell(std::uint32_t site, const record::StatsCell& cell);
+  void add_cell(std::uint32_t site, const record::StatsBlock& block);
+  void add_cell(std::uint32_t site, const record::StatsNested& nested);
+  void add_cell(std::uint32_t site, const record::StatsAwaited& awaited);
+  // Of a call that is unfinished, the awaited time alone is a figure; by lane, nobody counted.
+  bool counts_cells_of(std::uint32_t site, record::EntryKind kind) const {
+    return kind != record::EntryKind::mark && !by_lane() &&
+           recording_.sites()[site].stretch != StretchKind::unfinished;
+  }
   // Of what a cell of a recording of mode "stats" counts.
   RangeKind kind_of(std::uint32_t site, record::EntryKind counted_as) const {
     return counted_as == record::EntryKind::start ? recording_.sites()[site].started_kind()
@@ -399,69 +413,57 @@ void Aggregator::add_cells(const ReadStats& chunk) {
   begin_thread(thread_);
   if (!wanted_) return;
   process_ = &recording_.processes()[chunk.process];
-  const auto site_of = [&](std::uint32_t number) {
-    return number < process_->sites.size() ? process_->sites[number] : unknown_site;
-  };
-  const std::vector<std::uint64_t>& words = chunk.bytes;
-  for (std::size_t at = 0; at < words.size() && words[at] != 0;) {
-    const std::size_t left = (words.size() - at) * sizeof(std::uint64_t);
-    if (words[at] == 1 && left >= sizeof(record::StatsCell)) {
-      record::StatsCell cell = {};
-      std::memcpy(&cell, words.data() + at, sizeof cell);
-      at += sizeof cell / sizeof(std::uint64_t);
-      const auto kind = static_cast<record::EntryKind>(cell.counted_as);
-      const std::uint32_t site = site_of(cell.site);
-      if (cell.count == 0 || !takes(site, options_.from)) continue;
-      if (kind == record::EntryKind::mark) {
-        marks_of_site_[site] += cell.count;
-        continue;
-      }
-      if (by_lane()) continue;  // nobody counted them so
-      const RangeKind range_kind = kind_of(site, kind);
-      AggregateRow& to = row(site, range_kind, 0, thread_);
-      const double ns = static_cast<double>(process_->ratio) / 4294967296.0;
-      to.has_cells = true;
-      const bool resumes = recording_.sites()[site].stretch == StretchKind::resumes;
-      (resumes ? to.resumptions : to.calls) += cell.count;
-      to.sum += static_cast<double>(cell.total) * ns;
-      to.self += static_cast<double>(cell.self) * ns;
-      to.squares += whole_of(cell.squares * ns * ns);
-      if (range_kind != RangeKind::device) {
-        to.overhead_sum += static_cast<double>(cell.count) * overhead(0);
-      }
-      to.shortest = std::min(to.shortest, process_->duration(cell.shortest));
-      to.longest = std::max(to.longest, process_->duration(cell.longest));
-      to.see_thread(chunk.thread, to.first);
-    } else if (words[at] == 2 && left >= sizeof(record::StatsBlock)) {
-      record::StatsBlock block = {};
-      std::memcpy(&block, words.data() + at, sizeof block);
-      at += sizeof block / sizeof(std::uint64_t);
-      const auto kind = static_cast<record::EntryKind>(block.counted_as);
-      const std::uint32_t site = site_of(block.site);
-      if (kind == record::EntryKind::mark || block.octave >= record::stats_octaves ||
-          !takes(site, options_.from) || by_lane()) {
-        continue;
-      }
-      AggregateRow& to = row(site, kind_of(site, kind), 0, thread_);
-      for (unsigned i = 0; i < record::stats_buckets; ++i) {
-        if (block.counts[i] == 0) continue;
-        const auto middle = static_cast<std::uint64_t>(core::log_bucket_middle(block.octave, i));
-        to.durations.add(static_cast<std::uint64_t>(process_->duration(middle)), block.counts[i]);
-      }
-    } else if (words[at] == 3 && left >= sizeof(record::StatsNested)) {
-      record::StatsNested nested = {};
-      std::memcpy(&nested, words.data() + at, sizeof nested);
-      at += sizeof nested / sizeof(std::uint64_t);
-      const auto kind = static_cast<record::EntryKind>(nested.counted_as);
-      const std::uint32_t site = site_of(nested.site);
-      if (kind == record::EntryKind::mark || !takes(site, options_.from) || by_lane()) continue;
-      row(site, kind_of(site, kind), 0, thread_)
-          .outermost.add_within(static_cast<double>(nested.total) *
-                                static_cast<double>(process_->ratio) / 4294967296.0);
-    } else {
-      return;
-    }
+  each_cell(chunk.bytes, [this](const auto& cell) {
+    const std::uint32_t site =
+        cell.site < process_->sites.size() ? process_->sites[cell.site] : unknown_site;
+    if (takes(site, options_.from)) add_cell(site, cell);
+  });
+}
+
+void Aggregator::add_cell(std::uint32_t site, const record::StatsCell& cell) {
+  const auto kind = static_cast<record::EntryKind>(cell.counted_as);
+  if (kind == record::EntryKind::mark) marks_of_site_[site] += cell.count;
+  if (!counts_cells_of(site, kind) || cell.count == 0) return;
+  const RangeKind range_kind = kind_of(site, kind);
+  AggregateRow& to = row(site, range_kind, 0, thread_);
+  const double ns = static_cast<double>(process_->ratio) / 4294967296.0;
+  to.has_cells = true;
+  const bool resumes = recording_.sites()[site].stretch == StretchKind::resumes;
+  if (resumes) ++to.unknown_awaits;  // until its StatsAwaited comes
+  (resumes ? to.resumptions : to.calls) += cell.count;
+  to.sum += static_cast<double>(cell.total) * ns;
+  to.self += static_cast<double>(cell.self) * ns;
+  to.squares += whole_of(cell.squares * ns * ns);
+  if (range_kind != RangeKind::device) {
+    to.overhead_sum += static_cast<double>(cell.count) * overhead(0);
   }
+  to.shortest = std::min(to.shortest, process_->duration(cell.shortest));
+  to.longest = std::max(to.longest, process_->duration(cell.longest));
+  to.see_thread(thread_, to.first);
+}
+void Aggregator::add_cell(std::uint32_t site, const record::StatsBlock& block) {
+  const auto kind = static_cast<record::EntryKind>(block.counted_as);
+  if (!counts_cells_of(site, kind) || block.octave >= record::stats_octaves) return;
+  AggregateRow& to = row(site, kind_of(site, kind), 0, thread_);
+  for (unsigned i = 0; i < record::stats_buckets; ++i) {
+    if (block.counts[i] == 0) continue;
+    const auto middle = static_cast<std::uint64_t>(core::log_bucket_middle(block.octave, i));
+    to.durations.add(static_cast<std::uint64_t>(process_->duration(middle)), block.counts[i]);
+  }
+}
+void Aggregator::add_cell(std::uint32_t site, const record::StatsNested& nested) {
+  const auto kind = static_cast<record::EntryKind>(nested.counted_as);
+  if (!counts_cells_of(site, kind)) return;
+  row(site, kind_of(site, kind), 0, thread_)
+      .outermost.add_within(static_cast<double>(nested.total) *
+                            static_cast<double>(process_->ratio) / 4294967296.0);
+}
+void Aggregator::add_cell(std::uint32_t site, const record::StatsAwaited& awaited) {
+  if (!is_stretch(site) || by_lane()) return;
+  AggregateRow& to = row(site, RangeKind::push_pop, 0, thread_);
+  to.awaited += process_->duration(awaited.total);
+  const bool resumes = recording_.sites()[site].stretch == StretchKind::resumes;
+  if (resumes && awaited.unknown == 0) --to.unknown_awaits;
 }
 
 void Aggregator::list_marks() {

@@ -126,9 +126,10 @@ struct AggregateRow {
   // Of generators and coroutines of a profile, whose calls are of all their stretches together.
   bool is_resumable = false;
   std::uint64_t resumptions = 0;
-  // ns before them, since the call's stretch before; cells do not tell it.
+  // ns in which calls were suspended: before them, and at last where a call never went on.
   std::int64_t awaited = 0;
-  double sum = 0;  // ns
+  std::int64_t unknown_awaits = 0;  // resumptions of which `awaited` does not have it
+  double sum = 0;                   // ns
   double self = 0;
   // Not of push/pop ranges, whose total it is: when a range was open, thread by thread or device by
   // device. Cells do not tell it.

@@ -29,6 +29,10 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
                                             const EntryPayload& payload) {
     Last& last = last_[range.site];
     if (__builtin_expect(last.parent != parent, 0)) {
+      if (recording_.sites()[range.site].stretch == StretchKind::unfinished) {
+        stretches_.open(payload);
+        return reinterpret_cast<std::uintptr_t>(&no_node_) | of_stretch;
+      }
       last.node =
           &node(range.site, RangeKind::push_pop, parent == no_row ? nullptr : at(parent), -1);
       if (std::exchange(last.node->last_thread, thread_) != thread_) {
@@ -49,6 +53,7 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
     CallNode& node = *at(range.row);
     const std::int64_t duration = std::max<std::int64_t>(range.end - range.start, 0);
     if (__builtin_expect((range.row & of_stretch) != 0, 0)) {
+      if (&node == &no_node_) return stretches_.close(recording_, range, 0);
       stretches_.close(recording_, range, range.row & ~of_stretch);
     } else if (__builtin_expect(range.reason == EndReason::closed, 1)) {
       count_call(node, duration);
@@ -74,8 +79,10 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
     stretches_.finish(
         [](std::uint64_t row, std::int64_t awaited) {
           ++at(row)->resumptions;
-          at(row)->awaited += awaited;
+          at(row)->awaited += std::max<std::int64_t>(awaited, 0);
+          if (awaited < 0) ++at(row)->unknown_awaits;
         },
+        [](std::uint64_t row, std::int64_t awaited) { at(row)->awaited += awaited; },
         [](std::uint64_t row, std::int64_t running) { count_call(*at(row), running); });
   }
   void finish() {
@@ -211,6 +218,7 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
   DeviceRows devices_;
   RowCoverage coverage_;    // of spans and device ranges, by node
   StretchCalls stretches_;  // of the process
+  CallNode no_node_;        // of a stretch that only ends a call
   std::vector<Coverage> lane_coverage_;
   std::vector<Last> last_;
   std::unordered_map<core::PathKey, CallNode*, core::PathHash> paths_;

@@ -28,9 +28,10 @@ struct CallNode {
   std::int64_t lane = -1;      // of CallTree::lanes, where it is a device's
   std::uint64_t calls = 0;     // closed ones; the times are those of them
   std::uint64_t unclosed = 0;  // as in AggregateRow
-  bool is_resumable = false;   // as in AggregateRow, with the next two
+  bool is_resumable = false;   // as in AggregateRow, with the next three
   std::uint64_t resumptions = 0;
   std::int64_t awaited = 0;
+  std::int64_t unknown_awaits = 0;
   double sum = 0;            // ns
   std::int64_t covered = 0;  // not of push/pop ranges, whose total it is: as in AggregateRow
   std::int64_t self = 0;

@@ -457,5 +457,13 @@ struct StatsNested {
   std::uint64_t total;  // ticks
 };
 static_assert(sizeof(StatsNested) % 8 == 0);
+// Of a cell of stretches that resume a call: the time before them, since the call was suspended.
+struct StatsAwaited {
+  std::uint64_t kind;  // 4
+  std::uint32_t site;
+  std::uint32_t unknown;  // stretches whose call has no place: their time is not in the total
+  std::uint64_t total;    // ticks
+};
+static_assert(sizeof(StatsAwaited) % 8 == 0);
 
 }  // namespace nvspan::record

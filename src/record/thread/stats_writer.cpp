@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint64_t cell_kind = 1;   // StatsCell::kind
 constexpr std::uint64_t block_kind = 2;  // StatsBlock::kind
 constexpr std::uint64_t nested_kind = 3;
+constexpr std::uint64_t awaited_kind = 4;
 
 std::uint64_t calls_in(const ChunkHeader* chunk) {
   const auto* at = reinterpret_cast<const char*>(chunk + 1);
@@ -25,8 +26,9 @@ std::uint64_t calls_in(const ChunkHeader* chunk) {
                           ? *reinterpret_cast<const std::uint64_t*>(at)
                           : 0;
     if (kind == cell_kind) calls += reinterpret_cast<const StatsCell*>(at)->count;
-    if (kind == 0 || kind > nested_kind) return calls;
-    constexpr std::size_t sizes[] = {sizeof(StatsCell), sizeof(StatsBlock), sizeof(StatsNested)};
+    if (kind == 0 || kind > awaited_kind) return calls;
+    constexpr std::size_t sizes[] = {sizeof(StatsCell), sizeof(StatsBlock), sizeof(StatsNested),
+                                     sizeof(StatsAwaited)};
     at += sizes[kind - 1];
   }
 }
@@ -43,6 +45,8 @@ void StatsWriter::clear() noexcept {
   started_.clear();
   listed_.clear();
   chunks_missing_ = false;
+  if (suspended_ != nullptr) pool_.deallocate(suspended_, sizeof *suspended_);
+  suspended_ = nullptr;
 }
 
 void StatsWriter::count(ThreadWriter& writer, std::uint32_t site, EntryKind kind,
@@ -65,6 +69,17 @@ void StatsWriter::count(ThreadWriter& writer, std::uint32_t site, EntryKind kind
                          (same == 0 || add_nested(writer, *slot));
   if (!has_parts) return entries_.lose(writer, LossReason::no_space);
   writer.count(site, kind, ticks, self, same);
+}
+
+bool StatsWriter::prepare_awaited(ThreadWriter& writer, const OpenPush& range, bool counts) {
+  if (writer.can_count_awaited(range, counts)) return true;
+  if (suspended_ == nullptr) {  // fresh pages: they are zero, and cost nothing while untouched
+    suspended_ = static_cast<SuspendedCalls*>(pool_.allocate(sizeof *suspended_));
+  }
+  writer.suspended = suspended_;
+  if (writer.can_count_awaited(range, counts)) return true;
+  StatsSlot* slot = writer.stats.find(StatsTable::key_of(range.site, EntryKind::push));
+  return slot != nullptr && add_awaited(writer, *slot);
 }
 
 void StatsWriter::start(std::uint64_t id, std::uint32_t site, std::uint64_t ticks) {
@@ -109,6 +124,7 @@ void StatsWriter::free_table(ThreadWriter& writer) noexcept {
     pool_.deallocate(writer.stats.slots, writer.stats.capacity * sizeof(StatsSlot));
   }
   writer.stats = StatsTable{};
+  writer.suspended = nullptr;
 }
 
 StatsSlot* StatsWriter::add_cell(ThreadWriter& writer, std::uint32_t site, EntryKind kind) {
@@ -147,6 +163,16 @@ bool StatsWriter::add_nested(ThreadWriter& writer, StatsSlot& slot) {
   nested->site = slot.cell->site;
   nested->counted_as = slot.cell->counted_as;
   atomic_word(nested->kind).store(nested_kind, std::memory_order_release);
+  return true;
+}
+
+bool StatsWriter::add_awaited(ThreadWriter& writer, StatsSlot& slot) {
+  if (slot.awaited != nullptr) return true;
+  auto* awaited = reinterpret_cast<StatsAwaited*>(take(writer, sizeof(StatsAwaited)));
+  if (awaited == nullptr) return false;
+  slot.awaited = awaited;
+  awaited->site = slot.cell->site;
+  atomic_word(awaited->kind).store(awaited_kind, std::memory_order_release);
   return true;
 }
 

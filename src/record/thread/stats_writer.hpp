@@ -33,6 +33,8 @@ class StatsWriter {
 
   void count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, std::uint64_t ticks,
              std::uint64_t self, std::uint64_t same);
+  // Creates what ThreadWriter::count_awaited() needs. False: there is no space.
+  bool prepare_awaited(ThreadWriter& writer, const OpenPush& range, bool counts);
   // Of a start/end range that has no place in its thread's block.
   void start(std::uint64_t id, std::uint32_t site, std::uint64_t ticks);
   // `place` is that of LiveBlock, null where the range has none.
@@ -61,6 +63,7 @@ class StatsWriter {
   // Of a slot that may have it already. False: there is no space.
   bool add_block(ThreadWriter& writer, StatsSlot& slot, unsigned octave);
   bool add_nested(ThreadWriter& writer, StatsSlot& slot);
+  bool add_awaited(ThreadWriter& writer, StatsSlot& slot);
   char* take(ThreadWriter& writer, std::size_t bytes);
 
   core::PagePool& pool_;
@@ -70,6 +73,7 @@ class StatsWriter {
   EntryWriter& entries_;
   core::PoolMap<std::uint64_t, OpenStart> started_;
   core::PoolVector<Listed> listed_;
+  SuspendedCalls* suspended_ = nullptr;
   bool chunks_missing_ = false;  // there was no memory to list them
 };
 

@@ -54,7 +54,10 @@ ThreadSites::Subject ThreadSites::subject(ThreadWriter& writer, std::uint64_t ha
     definitions_.payloads.describe(event);
   }
   const Domain place = domain(writer, handle, event.domain);
-  Subject subject{no_site, place.cell, place.id};
+  Subject subject{no_site, place.cell, place.id, StretchKind::none};
+  if (event.category != 0 && event.payload_type == trace::PayloadType::u64) {
+    subject.stretch = nvtx::stretch_of(event.domain, event.category_name);
+  }
   const NameDefinitions::Text text = definitions_.names.message(event.message);
   if (definitions_.chunk.has_failed()) return subject;
   subject.site =
@@ -62,9 +65,9 @@ ThreadSites::Subject ThreadSites::subject(ThreadWriter& writer, std::uint64_t ha
   if (subject.site == no_site || key == nullptr || place.cell == nullptr) return subject;
   // The address of a plain message does not identify it without the text.
   if (text.id != NameDefinitions::past_budget || key->message_type() != plain_message) {
-    writer.remember(*key, text.kept, place.cell, subject.site);
+    writer.remember(*key, text.kept, place.cell, subject.site, subject.stretch);
   } else if (event.message.size() < ThreadWriter::own_text_bytes && make_own_texts(writer)) {
-    writer.remember_copy(*key, event.message, place.cell, subject.site);
+    writer.remember_copy(*key, event.message, place.cell, subject.site, subject.stretch);
   }
   return subject;
 }

@@ -25,6 +25,7 @@ class ThreadSites {
     std::uint32_t site;  // no_site: there was no space for its definition
     DomainCell* domain;  // null: the thread has no room for it
     std::uint32_t domain_id;
+    StretchKind stretch;
   };
   // The thread remembers the site under `key`, if there is one.
   Subject subject(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,

@@ -10,6 +10,7 @@
 #include "record/file/format.hpp"
 #include "record/file/ticks.hpp"
 #include "record/live/live_stack.hpp"
+#include "record/thread/suspended_calls.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -23,7 +24,8 @@ namespace nvspan::record {
 struct StatsSlot {
   std::uint32_t site_and_kind;  // 0: free
   StatsCell* cell;
-  StatsNested* nested;  // null: none yet
+  StatsNested* nested;    // null: none yet
+  StatsAwaited* awaited;  // null: none yet
   StatsBlock* blocks[stats_octaves];
 };
 struct StatsTable {
@@ -86,13 +88,17 @@ struct CachedSite {
   std::uint64_t entry;  // of LiveBlock
   std::uint32_t site;
   bool used;
+  StretchKind stretch;
 };
 
 // An open push range, where a mode needs it at the pop.
 struct OpenPush {
   std::uint64_t ticks;
   std::uint64_t inner;  // ticks of the ranges directly inside
-  std::atomic<std::uint64_t>* entry;
+  union {
+    std::atomic<std::uint64_t>* entry;
+    OpenStretch stretch;  // in mode `stats`
+  };
   std::uint32_t site;
   std::uint32_t domain;
 };
@@ -129,6 +135,7 @@ struct ThreadWriter {
   std::uint32_t thread;
   std::uint32_t tid;
   std::uint32_t next_chunk_bytes;
+  SuspendedCalls* suspended;  // of the recording, in mode `stats`; null: not needed yet
   LossWindow dropped;
   LossReason drop_reason;
   std::atomic<std::uint64_t>* loss_entry;  // of dropped, where the chunk has one
@@ -156,6 +163,11 @@ struct ThreadWriter {
   bool is_asked() const noexcept { return live->asked.load(std::memory_order_relaxed) != 0; }
   bool is_live() const noexcept {
     return epoch == live_page->epoch.load(std::memory_order_relaxed);
+  }
+
+  // In mode `stats`, whether a range that took so long is one of its figures.
+  bool takes(const OpenPush& range, std::uint64_t duration) const noexcept {
+    return duration >= min_ticks || range.stretch.kind() == StretchKind::unfinished;
   }
 
   // Counts an event that could not be kept; the next event writes the count.
@@ -196,8 +208,8 @@ struct ThreadWriter {
     return nullptr;
   }
 
-  void remember(const SiteKey& key, const char* text, DomainCell* domain,
-                std::uint32_t site) noexcept {
+  void remember(const SiteKey& key, const char* text, DomainCell* domain, std::uint32_t site,
+                StretchKind stretch = StretchKind::none) noexcept {
     CachedSite* at = cache + slot_of(key);
     if (at->used) {
       at[1] = at[0];  // the newer one first
@@ -212,6 +224,7 @@ struct ThreadWriter {
     at->site = site;
     at->entry = live_entry(LiveName::site, key.domain, site);
     at->used = true;
+    at->stretch = stretch;
   }
 
   char* own_text(const CachedSite* site) const noexcept {
@@ -220,9 +233,9 @@ struct ThreadWriter {
 
   // The same, with a copy of the text, which is shorter than own_text_bytes.
   void remember_copy(const SiteKey& key, std::string_view text, DomainCell* domain,
-                     std::uint32_t site) noexcept {
+                     std::uint32_t site, StretchKind stretch) noexcept {
     CachedSite* at = cache + slot_of(key);
-    remember(key, nullptr, domain, site);
+    remember(key, nullptr, domain, site, stretch);
     std::memcpy(own_text(at), text.data(), text.size());
     own_text(at)[text.size()] = '\0';
     at->text = own_text(at);
@@ -259,10 +272,11 @@ struct ThreadWriter {
       ++open_beyond;
       return;
     }
-    open[open_count++] = OpenPush{ticks, 0, entry, site, domain};
+    open[open_count++] = OpenPush{ticks, 0, {entry}, site, domain};
   }
   // The same in mode `stats`.
-  void opened_to_count(std::uint32_t site, std::uint32_t domain, std::uint64_t ticks) noexcept {
+  void opened_to_count(std::uint32_t site, std::uint32_t domain, std::uint64_t ticks,
+                       OpenStretch stretch) noexcept {
     if (open_count == most_open) {
       ++open_beyond;
       return;
@@ -273,7 +287,9 @@ struct ThreadWriter {
       sites = around[top].sites | std::uint64_t{1} << (open[top].site % 64);
     }
     around[open_count] = OpenAround{sites, 0};
-    open[open_count++] = OpenPush{ticks, 0, nullptr, site, domain};
+    OpenPush& range = open[open_count++];
+    range = OpenPush{ticks, 0, {nullptr}, site, domain};
+    range.stretch = stretch;
   }
   // Of a range that is no longer open and took so long: the next one of its site around it learns
   // what within it has counted.
@@ -314,6 +330,27 @@ struct ThreadWriter {
     ++block->counts[core::log_bucket(ticks, octave)];
     if (same != 0) slot->nested->total += same;
     return true;
+  }
+
+  // Whether count_awaited() has what it needs for an open range.
+  bool can_count_awaited(const OpenPush& range, bool counts) const noexcept {
+    if (!range.stretch) return true;
+    if (suspended == nullptr) return false;
+    if (!counts || range.stretch.kind() == StretchKind::begins) return true;
+    const StatsSlot* slot = stats.find(StatsTable::key_of(range.site, EntryKind::push));
+    return slot != nullptr && slot->awaited != nullptr;
+  }
+  // The range took so long. Of a stretch, its call is suspended now, and awaited something before.
+  void count_awaited(const OpenPush& range, std::uint64_t ticks, bool counts) noexcept {
+    if (!range.stretch) return;
+    const std::uint64_t awaited =
+        range.stretch.call() == 0
+            ? 0
+            : suspended->suspend(range.stretch, range.ticks, range.ticks + ticks);
+    if (!counts || range.stretch.kind() == StretchKind::begins) return;
+    StatsAwaited& cell = *stats.find(StatsTable::key_of(range.site, EntryKind::push))->awaited;
+    if (range.stretch.call() == 0) ++cell.unknown;
+    cell.total += awaited;
   }
 
   // The innermost open range of `domain`. Null: there is none, or it is not remembered.

@@ -29,11 +29,13 @@ int Recorder::push(ThreadWriter& writer, std::uint64_t domain, const trace::Even
   }
   if (!writer.plain) {
     // Removed only if it is the short entry that the fast path writes.
-    const bool small =
-        at.site < entry_wide_subject && event.payload_type != trace::PayloadType::ext;
+    const bool small = at.site < entry_wide_subject &&
+                       event.payload_type != trace::PayloadType::ext &&
+                       at.stretch != StretchKind::unfinished;
     const std::size_t words = EntryWriter::has_payload(event) ? 2 : 1;
     if (file_.mode() == RecordMode::stats) {
-      writer.opened_to_count(at.site, at.domain_id, ticks);
+      writer.opened_to_count(at.site, at.domain_id, ticks,
+                             OpenStretch::of(at.stretch, event.payload_bits));
     } else {
       writer.opened(at.site, at.domain_id, ticks,
                     written && small ? writer.cursor - words : nullptr);
@@ -64,10 +66,13 @@ int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event
     if (known) {
       const std::uint64_t duration = ticks - range.ticks;
       if (writer.open_count != 0) writer.open[writer.open_count - 1].inner += duration;
-      const bool counts = duration >= writer.min_ticks;
+      const bool counts = writer.takes(range, duration);
       if (counts) {
         stats_.count(writer, range.site, EntryKind::push, duration,
                      duration > range.inner ? duration - range.inner : 0, around.same);
+      }
+      if (stats_.prepare_awaited(writer, range, counts)) {
+        writer.count_awaited(range, duration, counts);
       }
       writer.leave_to_outer(range, around, duration, counts);
     } else if (beyond) {
