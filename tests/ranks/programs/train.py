@@ -125,7 +125,7 @@ for number, phase in enumerate(["::0", *phases]):
             os.kill(os.getpid(), signal.SIGCONT)
         place = ""
 torch.distributed.destroy_process_group()
-# Threads of gloo outlive their group and the model. One of them that wants the GIL while the
-# interpreter goes away is unwound by pthread_exit(), through torch's frames, which ends the process.
+# Threads of gloo outlive their group and the model. One that wants the GIL while the interpreter
+# goes away is unwound by pthread_exit(), through torch's frames, which ends the process.
 sys.stdout.flush()
 os._exit(0)
