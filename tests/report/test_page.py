@@ -44,7 +44,7 @@ def test_figures_have_their_nouns_and_an_unknown_program_has_no_box(tmp_path):
     out = tmp_path / "out.html"
     run_nvspan("report", unpack("slow", tmp_path / "slow.nvspan"), "-o", out)
     assert data_of(out)["facts"] == [
-        ["wall time", "360 ms"], ["calls", "240"], ["range names", "4"], ["process", "1"],
+        ["wall time", "534 ms"], ["calls", "240"], ["range names", "4"], ["process", "1"],
         ["thread", "1"], ["host", "vm"],
     ]  # fmt: skip
 
