@@ -47,6 +47,7 @@ def test_markdown_and_json(recording):
 
 
 def test_other_commands_say_that_there_are_no_ranges_and_what_shows_more(recording):
-    said = "nvspan: the recording holds no ranges; 'nvspan stats --lines' shows where the program was\n"
+    said = "nvspan: the recording holds no ranges; 'nvspan stats --lines' shows where the "
+    said += "program was\n"
     done = nvspan_command("stats", recording)
     assert (done.stdout, done.stderr) == ("no ranges\n", said)

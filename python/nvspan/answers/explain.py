@@ -67,9 +67,7 @@ def step_line(analysis: Analysis) -> str:
     return text
 
 
-def render(
-    said: Explanation, form: str = "table", most: int | None = None, table: str = ""
-) -> str:
+def render(said: Explanation, form: str = "table", most: int | None = None, table: str = "") -> str:
     """The headline, numbered findings with evidence and next step, and what was checked.
 
     `most`: how many findings to show, with their sentences alone; `table`: what follows them.
