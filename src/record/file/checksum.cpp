@@ -36,6 +36,18 @@ constexpr std::array<Table, 8> make_tables() {
 }
 constexpr std::array<Table, 8> tables = make_tables();
 
+std::uint64_t word_at(const unsigned char* at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+#if defined(__x86_64__) || (defined(__aarch64__) && defined(__linux__))
+#define NVSPAN_HAVE_CRC_INSTRUCTION 1
+#endif
+
+#ifdef NVSPAN_HAVE_CRC_INSTRUCTION
+
 // The instruction takes three cycles, and one can begin in each: three sums are computed at a time
 // and combined through the effect that so many zero bytes have on a sum.
 constexpr std::size_t stripe = 2048;
@@ -59,18 +71,6 @@ constexpr std::array<Table, 4> make_shifts() {
   }
   return shifts;
 }
-
-std::uint64_t word_at(const unsigned char* at) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
-#if defined(__x86_64__) || (defined(__aarch64__) && defined(__linux__))
-#define NVSPAN_HAVE_CRC_INSTRUCTION 1
-#endif
-
-#ifdef NVSPAN_HAVE_CRC_INSTRUCTION
 
 constexpr std::array<Table, 4> shifts = make_shifts();
 
