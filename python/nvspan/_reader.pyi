@@ -13,12 +13,8 @@ from nvspan._results import (
     FileHeader,
     Flame,
     FoundSteps,
-    Gpu,
-    GpuGap,
     ImportCounts,
     JobRow,
-    KernelWork,
-    LaunchShape,
     Loss,
     MarkRow,
     ModuleRow,
@@ -29,6 +25,7 @@ from nvspan._results import (
     Timeline,
 )
 from nvspan._results.jobs import CriticalPath, JobCounts, LiveHeader, LiveSample, Rank, Standings
+from nvspan._results.kernels import Gpu, GpuGap, KernelWork, LaunchShape
 from nvspan._results.lines import (
     FunctionCaller,
     LineGains,

@@ -41,7 +41,9 @@ READING = {"nvspan.nsight", "nvspan.ranks", "nvspan.recording", "nvspan.testing"
 
 
 def public_names(module):
-    """`__all__`, or the functions, classes and constants that the module itself defines."""
+    """`__all__`, all results, or the functions, classes and constants that the module defines."""
+    if hasattr(module, "RESULTS"):
+        return sorted(result.__name__ for result in module.RESULTS)
     if hasattr(module, "__all__"):
         return sorted(module.__all__)
     own = [
@@ -99,9 +101,10 @@ def class_lines(name, cls):
 
 def listing(name):
     module = importlib.import_module(name)
+    results = {result.__name__: result for result in getattr(module, "RESULTS", ())}
     lines = []
     for each in public_names(module):
-        value = getattr(module, each)
+        value = results.get(each) or getattr(module, each)
         if isinstance(value, type):
             lines += class_lines(each, value)
         elif isinstance(value, types.ModuleType):

@@ -9,7 +9,7 @@ import pytest
 import nvspan
 from helpers.fake_cupti import run_recorded
 from helpers.traced import needs_library
-from nvspan._results import Gpu
+from nvspan._results.kernels import Gpu
 
 pytestmark = needs_library
 

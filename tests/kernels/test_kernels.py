@@ -11,7 +11,7 @@ import pytest
 
 from helpers.fake_cupti import run_recorded
 from helpers.traced import needs_library
-from nvspan._results import LaunchShape
+from nvspan._results.kernels import LaunchShape
 
 pytestmark = needs_library
 

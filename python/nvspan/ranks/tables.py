@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from nvspan._results import GpuGap
 from nvspan._results.jobs import Collective, JobProcess, RankCollective
+from nvspan._results.kernels import GpuGap
 from nvspan.ranks.many import ManyRecordings
 from nvspan.ranks.steps import ManySteps
 from nvspan.recording import Recording

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from nvspan._results import KernelTime
+    from nvspan._results.kernels import KernelTime
     from nvspan.recording.opened import OpenedFiles
 
 GROUPS = ("name", "range", "module")

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from nvspan import _reader
-    from nvspan._results import Gpu, GpuGap, LaunchShape, RecordedProcess
+    from nvspan._results import RecordedProcess
+    from nvspan._results.kernels import Gpu, GpuGap, LaunchShape
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
 # The domains of the GPU's work as tools saw it: nsys, and torch's own profiler.

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from nvspan._results import KernelTime
+from nvspan._results.kernels import KernelTime
 from nvspan.recording.kernels import Kernels, group_text
 from nvspan.recording.time_text import duration, percent
 from nvspan.report.narrow import fitted

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from nvspan import _reader
-from nvspan._results import ExactRow, KernelRow
+from nvspan._results import ExactRow
+from nvspan._results.kernels import KernelRow
 from nvspan.recording import Recording
 from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN, Projection
 
