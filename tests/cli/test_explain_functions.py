@@ -33,9 +33,9 @@ def test_the_functions_follow_the_headline(recording):
     assert done.stdout.splitlines() == [
         HEADLINE,
         "",
-        "function    self     share  hottest line  of run",
-        "save()    615 ms  60% ±16%",
-        "clean()   409 ms  40% ±16%",
+        "function    self     share  called from",
+        "save()    615 ms  60% ±16%  main()  app.py:20",
+        "clean()   409 ms  40% ±16%  main()  app.py:20",
         f"next  nvspan stats --lines {recording}",
     ]
 

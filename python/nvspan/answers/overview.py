@@ -32,8 +32,8 @@ def overview(analysis: Analysis, width: int | None = None) -> str:
     if analysis.lines is not None and not analysis.stats.rows:
         heads = ["function", "self", "share", _LINE, "of run", _WAITS, _CALLER]
         cells = function_rows(analysis.lines, sys.stderr)
-        if not any(cell[-1] for cell in cells):
-            heads, cells = heads[:-1], [cell[:-1] for cell in cells]
+        kept = [at for at in range(len(heads)) if at < 3 or any(cell[at] for cell in cells)]
+        heads, cells = [heads[at] for at in kept], [[cell[at] for at in kept] for cell in cells]
     elif loop is None or parts is None:
         heads, cells = _total_rows(analysis)
     elif loop.choice is None:
