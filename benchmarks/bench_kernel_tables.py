@@ -47,7 +47,8 @@ gpu.deliver()
 
 def record(path: Path, kernels: int) -> None:
     command = [sys.executable, "-m", "nvspan", "record", "--lines", "off", "--cuda", "kernels",
-               "--force", "-o", str(path), "-c", PREAMBLE + PROGRAM, str(kernels)]  # fmt: skip
+               "--force", "--no-report", "-o", str(path), "-c", PREAMBLE + PROGRAM,
+               str(kernels)]  # fmt: skip
     made = {k: v for k, v in {**os.environ, **environment()}.items() if v is not None}
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=made)
 

@@ -13,7 +13,7 @@ from nvspan._results.variation import Effect
 from nvspan.answers.difference import causing_path, difference
 from nvspan.answers.finding import Finding
 from nvspan.answers.parts import Parts
-from nvspan.answers.words import ordinal, quoted
+from nvspan.answers.words import ordinal, quoted, times_text
 from nvspan.recording.statistics import median
 from nvspan.recording.time_text import counted, duration, percent
 
@@ -111,7 +111,7 @@ def _sentence(effect: Effect, unit: str, count: int, at: int) -> str:
     some = f"{many} of {counted(count, unit)} {take}"
     if factor < _LEAST_FACTOR:  # a slow one of a growing series may be shorter than later ones
         return f"{some} {duration(effect.size)} longer than comparable {unit}s: {slow}"
-    return f"{some} {factor:.1f} times as long as the others: {slow}, {usual}"
+    return f"{some} {times_text(factor)} as long as the others: {slow}, {usual}"
 
 
 def _from_to(effect: Effect) -> str:
@@ -125,7 +125,7 @@ def _from_to(effect: Effect) -> str:
 def _factor(effect: Effect) -> str:
     factor = effect.high_time / max(effect.low_time, 1.0)
     if factor >= _MAX_FACTOR:
-        return f"{factor:.1f} times"
+        return times_text(factor)
     change = factor - 1 if effect.rises else 1 - 1 / factor
     return f"by {percent(change)}"
 

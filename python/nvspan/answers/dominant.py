@@ -11,7 +11,7 @@ from nvspan._results.loops import LoopSelf
 from nvspan.answers.finding import Finding
 from nvspan.answers.lines.finder import LineFinder
 from nvspan.answers.parts import STEP, Parts
-from nvspan.answers.words import path_text, quoted, share
+from nvspan.answers.words import path_text, quoted, share, times_text
 from nvspan.loops.loop import Loop
 from nvspan.loops.vocabulary import LOADING, has_word, place_in_code
 from nvspan.recording.statistics import median
@@ -145,7 +145,7 @@ def _odd_siblings(parts: Parts, path: list[int], unit: str, per_run: float) -> I
                 continue
             yield Finding(
                 "odd",
-                f"{quoted(parts.name(family[0]))} takes {times[0] / max(usual, 1):.1f} times as "
+                f"{quoted(parts.name(family[0]))} takes {times_text(times[0] / max(usual, 1))} as "
                 f"long as the median of its {len(times)} siblings",
                 evidence=[f"{share(times[0], parts.total)} of the {unit}"],
                 cost=(times[0] - usual) / parts.total * per_run,

@@ -18,6 +18,7 @@ from nvspan.answers.bottleneck import (
 from nvspan.answers.dominant import TORCH_ADVICE, UNNAMED
 from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
 from nvspan.answers.lines.finder import LineAnswer, LineFinder
+from nvspan.answers.words import times_text
 from nvspan.recording import Recording
 from nvspan.recording.modules import Module, Modules
 from nvspan.recording.opened import WORK_DOMAINS
@@ -200,7 +201,7 @@ def _odd_blocks(module: Module, modules: Modules) -> Iterator[Finding]:
             if time > _ODD_BLOCK * usual:
                 yield Finding(
                     "odd",
-                    f"'{printable(block.path)}' takes {time / usual:.1f} times as long as the "
+                    f"'{printable(block.path)}' takes {times_text(time / usual)} as long as the "
                     f"median of its {len(blocks)} siblings",
                     evidence=[f"{duration(time)}, the median is {duration(usual)}"],
                     cost=(time - usual) / modules.span if modules.span else None,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
-from nvspan.answers.words import files_text
+from nvspan.answers.words import files_text, times_text
 from nvspan.recording import Recording
 from nvspan.recording.statistics import average, median
 from nvspan.recording.steps import Steps
@@ -58,7 +58,7 @@ def rank_findings(recording: Recording, steps: Steps) -> tuple[list[Finding], Wa
     worst = max(slow, key=lambda rank: slow[rank])
     evidence += _phases(recording, steps, worst, set(slow), usual)
     found = Finding(
-        "slow-rank", f"{are} {slow[worst] / usual:.1f} times as long for a step as the others",
+        "slow-rank", f"{are} {times_text(slow[worst] / usual)} as long for a step as the others",
         MEASURED, evidence,
         f"nvspan ranks {files_text(recording)}",
         1 - usual / slow[worst],

@@ -16,6 +16,15 @@ from nvspan.report.text import printable, short_name
 _MAX_FILES, _MAX_TEXT = 2, 60  # characters of a list of more files
 
 
+def times_text(factor: float) -> str:
+    """How many times, with three digits at most.
+
+    >>> times_text(6.24), times_text(948_336.6)
+    ('6.2 times', '948,000 times')
+    """
+    return f"{factor:.1f} times" if factor < 100 else f"{float(f'{factor:.3g}'):,.0f} times"
+
+
 def plain_name(name: str) -> str:
     """A range's name; a function of a profile with its file and line.
 
