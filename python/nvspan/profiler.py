@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
 
 from nvspan import _core
 
@@ -33,17 +35,17 @@ def _patterns(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
 
 _LIBRARY = (os.path.join(os.path.dirname(os.__file__), ""),)
 _FOLDER = _patterns.__code__.co_filename[: -len("profiler.py")]
+_PREFIXES = {GeneratorType: "gi", CoroutineType: "cr", AsyncGeneratorType: "ag"}
 
 
 def _suspended_frames() -> list[tuple[int, int, CodeType]]:
-    """Of each generator and coroutine that is suspended: where its frame is, and its code."""
-    import gc
-    from types import AsyncGeneratorType, CoroutineType, GeneratorType
+    """Of each generator and coroutine that is suspended: where its frame is, and its code.
 
-    prefixes = {GeneratorType: "gi", CoroutineType: "cr", AsyncGeneratorType: "ag"}
+    It calls no function of Python, which the profile would show.
+    """
     found = []
     for each in gc.get_objects():
-        prefix = prefixes.get(type(each))
+        prefix = _PREFIXES.get(type(each))
         if prefix is None:
             continue
         code = getattr(each, f"{prefix}_code")
