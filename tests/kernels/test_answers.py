@@ -66,7 +66,7 @@ def test_a_gap_is_no_idle_gpu(tmp_path):
     typical = steps.typical
     ms = 1e6
     assert (len(steps), done.recording.projection().work) == (20, 30)
-    assert typical.steps >= 15  # the machine may be busy in some
+    assert typical.steps >= 10  # the machine may be busy in some
     assert typical.busy == pytest.approx(3 * ms, rel=0.01)
     assert typical.gpu["forward"] == pytest.approx(2 * ms, rel=0.01)
     assert typical.idle["load"] == pytest.approx(typical.cpu["load"], rel=0.05)

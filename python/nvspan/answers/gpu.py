@@ -59,14 +59,18 @@ def bound_findings(steps: Steps, lines: LineFinder) -> Iterator[Finding]:
     typical = steps.typical
     found = find_bottleneck(steps)
     bound, idle = found.bound, found.idle
+    largest = max(typical.gpu, key=typical.gpu.__getitem__, default=OTHER)
     if bound is None or idle is None:
-        yield Finding("bound-unknown", found.text, UNKNOWN, next=_UNKNOWN_NEXT)
+        evidence, advice = [], _UNKNOWN_NEXT
+        if largest == COMMUNICATION:
+            evidence = [f"{duration(typical.gpu[largest])} of the GPU's time are {largest}"]
+            advice = f"nvspan ranks {lines.files}"
+        yield Finding("bound-unknown", found.text, UNKNOWN, evidence, advice)
         return
     certainty = LIKELY if steps.of_device_ranges and bound in ("launch", "cpu") else MEASURED
     cost = max(idle, 1 - idle) if bound in ("gpu", "launch") else idle
     evidence = [line.strip() for line in found.text.partition(": ")[2].split(";")]
     advice = _NEXT[bound].replace("FILES", lines.files)
-    largest = max(typical.gpu, key=typical.gpu.__getitem__)
     if bound == "gpu" and largest == COMMUNICATION:
         evidence.append(f"{duration(typical.gpu[largest])} of it are {largest}")
         advice = f"nvspan ranks {lines.files}"

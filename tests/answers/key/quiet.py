@@ -120,3 +120,10 @@ def nothing_in_ranges_without_a_name(program: Program) -> Truth:
             thread.run(TRAIN)
             thread.until(thread.now + 300_000, "")
     return Truth("step", 60)
+
+
+@recording
+def nothing_in_steps_of_one_part(program: Program) -> Truth:
+    """Its name says what the step is, and so it is no news."""
+    program.loop("step", 60, {"": 9.8}, noise=0.03)
+    return Truth("step", 60)
