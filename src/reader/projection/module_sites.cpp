@@ -71,19 +71,21 @@ void ModuleSites::find_numbers(const CpuRanges& ranges) {
 
 ModuleSites::Pass ModuleSites::pass_of(const CpuRanges& ranges, std::uint32_t thread,
                                        std::uint32_t place, std::int64_t time) const {
-  const CpuRange* numbered = nullptr;
+  std::optional<std::int64_t> number;
+  std::int64_t start = 0;
   for (; place != CpuRanges::no_place; place = ranges.around(thread, place, time)) {
     const CpuRange& range = ranges.of_thread(thread)[place];
     if (passes_[range.site].module >= 0) return passes_[range.site];
-    if (sequences_.empty() || numbered != nullptr) continue;
-    if (sequences_[range.site].number && sequences_[range.site].is_backward) numbered = &range;
+    if (sequences_.empty() || number || !sequences_[range.site].is_backward) continue;
+    number = sequences_[range.site].number;
+    start = range.start;
   }
-  if (numbered == nullptr) return {};
-  const auto found = forward_.find({ranges.process_of(thread), *sequences_[numbered->site].number});
+  if (!number) return {};
+  const auto found = forward_.find({ranges.process_of(thread), *number});
   if (found == forward_.end()) return {};
   // Numbers of forward ranges are those of the next node that is made: the last range made it.
   const auto after =
-      std::upper_bound(found->second.begin(), found->second.end(), numbered->start,
+      std::upper_bound(found->second.begin(), found->second.end(), start,
                        [](std::int64_t until, const Place& one) { return until < one.start; });
   if (after == found->second.begin()) return {};
   const Place& forward = *(after - 1);
