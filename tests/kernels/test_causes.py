@@ -220,7 +220,7 @@ def test_a_step_that_compiles_is_said_alone(tmp_path):
             at += length
     rare = [finding for finding in analyze(gpu.read()).findings if finding.kind == "rare"]
     assert [finding.text for finding in rare] == [
-        "1 of 100 steps takes 1199.8 times as long as the others: 6.00 s, 5.00 ms"
+        "1 of 100 steps takes 1,200 times as long as the others: 6.00 s, 5.00 ms"
     ]
     assert "step 30" in rare[0].evidence
     assert (
