@@ -33,7 +33,7 @@ from nvspan.answers.waits import large_waits, wait_findings
 from nvspan.answers.words import files_text
 from nvspan.loops.choosing import Choice
 from nvspan.loops.loop import Loop
-from nvspan.recording import Recording
+from nvspan.recording import Kernels, Recording
 from nvspan.recording.label import PROFILE_DOMAIN
 from nvspan.recording.loop import read_loop
 from nvspan.recording.losses import has_events
@@ -109,6 +109,11 @@ class Analysis:
     def modules(self) -> Modules | None:
         """The modules of the models; None: there are no steps."""
         return None if self.steps is None else Modules(self.recording, steps=self.steps)
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """The kernels by name."""
+        return self.recording.kernels()
 
     def _with_next(self, finding: Finding) -> Finding:
         """The finding with a command that shows more of it, where it names nothing to do."""
@@ -189,7 +194,7 @@ class Analysis:
         causes = partial(cause_lines, loop, lines=lines)
         first_runs = None
         if on_gpu and self.steps is not None and len(self.steps) == choice.count:
-            first_runs = partial(gpu.first_runs, self.recording, self.steps)
+            first_runs = partial(gpu.first_runs, lambda: self.kernels, self.steps)
         yield from change_findings(
             effects, parts, means, unit, per_run, causes, lines.slower, first_runs
         )
@@ -250,7 +255,7 @@ class Analysis:
             yield from gpu.bound_findings(steps, lines)
             yield from gpu.unnamed_findings(steps)
         if steps.has_work and not steps.of_device_ranges:
-            yield from gpu.kernel_findings(self.recording, steps, lines)
+            yield from gpu.kernel_findings(self.kernels, steps, lines)
         if self.modules is not None and self.modules.has_gpu:
             yield from gpu.module_findings(self.modules)
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from nvspan._results import StatsRow
@@ -19,7 +19,7 @@ from nvspan.answers.dominant import TORCH_ADVICE, UNNAMED
 from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
 from nvspan.answers.lines.finder import LineAnswer, LineFinder
 from nvspan.answers.words import times_text
-from nvspan.recording import Recording
+from nvspan.recording import Kernels
 from nvspan.recording.modules import Module, Modules
 from nvspan.recording.opened import WORK_DOMAINS
 from nvspan.recording.statistics import median
@@ -113,9 +113,8 @@ def _bound_text(steps: Steps, found: Bottleneck) -> str:
     return f"the GPU waits {most} per step for the CPU {where} ({share} of the step)"
 
 
-def kernel_findings(recording: Recording, steps: Steps, lines: LineFinder) -> Iterator[Finding]:
+def kernel_findings(kernels: Kernels, steps: Steps, lines: LineFinder) -> Iterator[Finding]:
     """The kernel that takes most of the GPU's time, with the range and the line that launch it."""
-    kernels = recording.kernels()
     top = next(iter(kernels.rows), None)
     if top is None or top.share < _TOP_KERNEL or top.kind == "graph":
         return
@@ -134,7 +133,7 @@ def kernel_findings(recording: Recording, steps: Steps, lines: LineFinder) -> It
     )
 
 
-def first_runs(recording: Recording, steps: Steps, indices: Sequence[int]) -> list[str]:
+def first_runs(kernels: Callable[[], Kernels], steps: Steps, indices: Sequence[int]) -> list[str]:
     """That steps run kernels which no step before them ran."""
     if not steps.has_work or steps.of_device_ranges or len(indices) > _MOST_STEPS:
         return []
@@ -142,7 +141,7 @@ def first_runs(recording: Recording, steps: Steps, indices: Sequence[int]) -> li
     spans = [(starts[index], starts[index] + lengths[index]) for index in indices]
     names = [
         printable(row.name or "-")
-        for row in recording.kernels().rows
+        for row in kernels().rows
         if row.kind == "kernel" and any(begin <= row.first < end for begin, end in spans)
     ]
     if not names:

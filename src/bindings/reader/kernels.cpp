@@ -23,15 +23,10 @@ namespace {
 using reader::KernelTimes;
 using reader::Recording;
 
-py::object text_or_none(const Recording& recording, std::int32_t number) {
-  if (number < 0) return py::none();
-  return text_of(recording.text(number));
-}
-
 py::object kernel_row(const Recording& recording, const KernelTimes& times, std::int64_t busy) {
   const reader::ReadSite& site = recording.sites()[times.kernel];
   NewResult row("KernelTime");
-  row["name"] = text_or_none(recording, site.name);
+  row["name"] = string_at(recording, site.name);
   row["kind"] = reader::work_kind_of(recording, times.kernel);
   row["shapes"] = times.shapes;
   if (site.shape != 0) {
@@ -44,11 +39,11 @@ py::object kernel_row(const Recording& recording, const KernelTimes& times, std:
   }
   if (times.range >= 0) {
     const reader::ReadSite& range = recording.sites()[static_cast<std::size_t>(times.range)];
-    row["domain"] = text_or_none(recording, recording.domains()[range.domain]);
-    row["range"] = text_or_none(recording, range.name);
+    row["domain"] = string_at(recording, recording.domains()[range.domain]);
+    row["range"] = string_at(recording, range.name);
   }
   row["ranges"] = times.ranges;
-  row["module"] = text_or_none(recording, times.module);
+  row["module"] = string_at(recording, times.module);
   row["backward"] = times.backward;
   row["count"] = times.count;
   row["total"] = times.total;

@@ -64,16 +64,11 @@ py::list sampled_files(const reader::Recording& recording) {
   return files;
 }
 
-py::object text_in(const reader::Recording& recording, std::int32_t number) {
-  if (number < 0) return py::none();
-  return text_of(recording.text(number));
-}
-
 void set_place(NewResult& entry, const reader::Recording& recording, const reader::LinePlace& place,
                reader::LineKey key) {
   const std::uint32_t line = key == reader::LineKey::function ? place.first_line : place.line;
-  entry["file"] = text_in(recording, place.file);
-  entry["function"] = text_in(recording, place.function);
+  entry["file"] = string_at(recording, place.file);
+  entry["function"] = string_at(recording, place.function);
   if (line != 0) entry["line"] = line;
   if (place.end_line != 0) entry["end_line"] = place.end_line;
   if (place.column != record::no_column) entry["column"] = place.column;
@@ -369,7 +364,7 @@ class LinesObject {
     }
   };
 
-  py::object text(std::int32_t number) const { return text_in(*recording_, number); }
+  py::object text(std::int32_t number) const { return string_at(*recording_, number); }
 
   reader::LineOptions options_of(std::uint8_t by, const std::vector<std::uint32_t>& hidden,
                                  const std::vector<bool>& paths, bool idle) const {

@@ -8,6 +8,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings/reader/reader_object.hpp"
+#include "bindings/reader/reports.hpp"
 #include "bindings/reader/values/result.hpp"
 #include "reader/projection/sums.hpp"
 
@@ -54,11 +55,6 @@ py::dict columns_of(const Recording& recording, Projection& projection) {
   return columns;
 }
 
-py::object text_at(const Recording& recording, std::int32_t index) {
-  if (index < 0) return py::none();
-  return text_of(recording.strings()[static_cast<std::size_t>(index)]);
-}
-
 void put(NewResult& row, const reader::DurationFigures& figures) {
   row["total"] = figures.sum;
   row["mean"] = figures.mean;
@@ -72,8 +68,8 @@ py::list list_sums(const Recording& recording, const std::vector<reader::Project
   py::list rows;
   for (const reader::ProjectionSum& sum : sums) {
     NewResult row("ProjectedRow");
-    row["domain"] = text_at(recording, recording.domains()[sum.domain]);
-    row["name"] = text_at(recording, sum.name);
+    row["domain"] = string_at(recording, recording.domains()[sum.domain]);
+    row["name"] = string_at(recording, sum.name);
     row["kind"] = kind_text(sum.kind);
     row["calls"] = sum.calls;
     put(row, sum.projected);
@@ -102,11 +98,11 @@ py::list list_kernels(const Recording& recording, const std::vector<reader::Kern
     const bool ranged = sum.domain >= 0;
     if (ranged) {
       const auto domain = static_cast<std::size_t>(sum.domain);
-      row["domain"] = text_at(recording, recording.domains()[domain]);
+      row["domain"] = string_at(recording, recording.domains()[domain]);
     }
-    row["name"] = text_at(recording, sum.name);
+    row["name"] = string_at(recording, sum.name);
     if (ranged) row["kind"] = kind_text(sum.kind);
-    row["kernel"] = text_at(recording, sum.kernel);
+    row["kernel"] = string_at(recording, sum.kernel);
     row["ranges"] = sum.ranges;
     row["kernels"] = sum.kernels;
     put(row, sum.durations);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reader/reader_object.hpp"
+#include "bindings/reader/reports.hpp"
 #include "bindings/reader/values/result.hpp"
 
 #include <pybind11/stl.h>
@@ -180,12 +181,7 @@ py::list Reader::strings() const {
   return texts;
 }
 
-py::object Reader::text(std::int32_t index) const {
-  if (index < 0 || static_cast<std::size_t>(index) >= recording_->strings().size()) {
-    return py::none();
-  }
-  return text_of(recording_->strings()[static_cast<std::size_t>(index)]);
-}
+py::object Reader::text(std::int32_t index) const { return string_at(*recording_, index); }
 
 py::list Reader::domains() const {
   py::list names;

@@ -67,12 +67,14 @@ void raise_os_error(const std::system_error& error, const std::string& path) {
   throw py::error_already_set();
 }
 
+py::object string_at(const reader::Recording& recording, std::int32_t number) {
+  const auto index = static_cast<std::size_t>(number);
+  if (number < 0 || index >= recording.strings().size()) return py::none();
+  return text_of(recording.strings()[index]);
+}
+
 namespace {
 
-py::object string_at(const reader::Recording& recording, std::int32_t index) {
-  if (index < 0 || static_cast<std::size_t>(index) >= recording.strings().size()) return py::none();
-  return text_of(recording.strings()[static_cast<std::size_t>(index)]);
-}
 py::object domain_at(const reader::Recording& recording, std::uint32_t domain) {
   return string_at(recording, recording.domains()[domain]);
 }

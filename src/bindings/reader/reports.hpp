@@ -36,6 +36,9 @@ pybind11::list list_losses(const std::vector<reader::ReadLoss>& losses);
 
 const char* kind_text(reader::RangeKind kind);
 
+// A string of a recording by its number; None where it has none.
+pybind11::object string_at(const reader::Recording& recording, std::int32_t number);
+
 // Adds the device of a lane, and the stream with its name, to a row that is grouped by them.
 void add_lane(NewResult& entry, const reader::Recording& recording, const reader::DeviceLane& lane,
               bool with_stream);

@@ -8,6 +8,7 @@
 #include "ranks/modules/module_work.hpp"
 #include "ranks/summary/range_sums.hpp"
 #include "ranks/summary/summarize.hpp"
+#include "reader/projection/module_sites.hpp"
 #include "reader/scan/device_lanes.hpp"
 #include "reader/scan/payloads.hpp"
 #include "reader/scan/range_scan.hpp"
@@ -28,7 +29,6 @@ namespace {
 
 using reader::EntryPayload;
 
-constexpr std::string_view repeat_mark = " (recompute)";
 constexpr std::string_view forward_word = "forward ";  // of a category that has the class
 enum ModuleTime : std::uint8_t { forward_cpu, backward_cpu, forward_gpu, backward_gpu };
 
@@ -261,9 +261,7 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
     for (std::size_t i = 0; i < sites.size(); ++i) {
       if (roles_[i].role != ModuleRole::none || domains.count(sites[i].domain) == 0) continue;
       std::string_view name = recording_.text(sites[i].name);
-      const bool repeated = name.size() > repeat_mark.size() &&
-                            name.substr(name.size() - repeat_mark.size()) == repeat_mark;
-      if (repeated) name.remove_suffix(repeat_mark.size());
+      const bool repeated = reader::drop_repeat_mark(name);
       const auto found = known.find(name);
       if (found == known.end()) continue;
       if (!repeated && !sites[i].backward && sites[i].device == 0) continue;

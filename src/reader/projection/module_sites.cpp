@@ -11,11 +11,13 @@
 #include <unordered_map>
 
 namespace nvspan::reader {
-namespace {
 
-constexpr std::string_view repeated_mark = " (recompute)";
-
-}  // namespace
+bool drop_repeat_mark(std::string_view& name) noexcept {
+  constexpr std::string_view mark = " (recompute)";
+  const bool has_mark = name.size() > mark.size() && name.substr(name.size() - mark.size()) == mark;
+  if (has_mark) name.remove_suffix(mark.size());
+  return has_mark;
+}
 
 ModuleSites::ModuleSites(const Recording& recording, const std::vector<std::uint32_t>& forward)
     : recording_(recording) {
@@ -32,9 +34,7 @@ ModuleSites::ModuleSites(const Recording& recording, const std::vector<std::uint
   for (std::size_t i = 0; i < sites.size(); ++i) {
     if (passes_[i].module >= 0 || domains.count(sites[i].domain) == 0) continue;
     std::string_view name = recording.text(sites[i].name);
-    const bool repeated = name.size() > repeated_mark.size() &&
-                          name.substr(name.size() - repeated_mark.size()) == repeated_mark;
-    if (repeated) name.remove_suffix(repeated_mark.size());
+    const bool repeated = drop_repeat_mark(name);
     if (!repeated && !sites[i].backward) continue;
     const auto found = modules.find(name);
     if (found != modules.end()) passes_[i] = Pass{found->second, true};

@@ -14,10 +14,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace nvspan::reader {
+
+// Takes the mark of a forward pass that autograd repeats off a module's name; false: it has none.
+bool drop_repeat_mark(std::string_view& name) noexcept;
 
 class ModuleSites {
  public:
