@@ -17,4 +17,4 @@ TMPDIR=$NVSPAN_CI_WORK/tmp CMAKE_ARGS="-DNVSPAN_WERROR=ON -DNVSPAN_IPO=${ipo:-OF
 ls -l "$NVSPAN_CI_WORK/dist"
 wheel=$(echo "$NVSPAN_CI_WORK"/dist/*.whl)
 size=$(stat -c %s "$wheel")
-[ -z "$NVSPAN_CI_FULL" ] || [ "$size" -le 3000000 ] || { echo "the wheel has $size bytes, more than 3.0 MB"; exit 1; }
+[ -z "$NVSPAN_CI_FULL" ] || [ "$size" -le 2700000 ] || { echo "the wheel has $size bytes, more than 2.7 MB"; exit 1; }
