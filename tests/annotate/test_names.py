@@ -102,6 +102,19 @@ def test_every_thread_by_itself():
     assert plain(traced.events) == ["mark [] 'in sub'", "mark [] 'm'", "mark [] 'unnamed'"]
 
 
+def test_a_forked_process_names_its_own_thread():
+    code = """
+import nvspan, os, threading
+threading.main_thread()
+if child := os.fork(): os.waitpid(child, 0)
+else:
+    nvspan.name_threads_automatically()
+    threading.current_thread().name = "child"
+    os._exit(0)
+"""
+    assert names(run_traced(code)) == [("main", "MainThread"), ("main", "child")]
+
+
 def test_threads_are_as_without_naming():
     code = """
 import nvspan, threading, traceback, sys

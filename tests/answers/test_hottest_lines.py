@@ -74,6 +74,11 @@ def test_what_the_sampler_missed_is_said_last(tmp_path, source):
     ]
 
 
+def test_a_few_that_the_sampler_missed_are_chance(tmp_path, source):
+    findings = analyze(program(tmp_path / "a.nvspan", source, torn=9)).findings  # 1.5%
+    assert [finding.kind for finding in findings[1:]] == []
+
+
 def test_nothing_is_said_from_few_samples(tmp_path, source):
     analysis = analyze(program(tmp_path / "a.nvspan", source, steps=2))
     assert "hottest line" not in overview(analysis)

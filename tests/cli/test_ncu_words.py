@@ -14,6 +14,7 @@ import pytest
 from helpers import ncu as real
 from helpers.script import script
 from helpers.traced import needs_library
+from nvspan._doctor import tools
 from nvspan.cli import ncu
 
 pytestmark = needs_library
@@ -120,7 +121,8 @@ def run(capsys, *words):
 
 
 @pytest.mark.parametrize("words", LINES)
-def test_the_line_of_ncu(words, capsys):
+def test_the_line_of_ncu(words, capsys, monkeypatch):
+    monkeypatch.setitem(tools._FOLDERS, "ncu", ())  # not the one of this machine
     code, printed, _ = run(capsys, "--dry-run", *shlex.split(words))
     assert code == 0
     line = shlex.split(LINES[words].replace("PYTHON", sys.executable))

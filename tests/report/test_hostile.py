@@ -104,7 +104,8 @@ def test_arrow_and_parquet_take_field_names_that_are_not_utf8(not_utf8, tmp_path
     assert parquet.read_table(files[0]).column("payload.st\\udcffp").to_pylist() == expected
 
 
-def test_file_names_that_are_not_utf8(tmp_path):
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])  # of locales
+def test_file_names_that_are_not_utf8(tmp_path, errors):
     path = os.fsencode(tmp_path) + b"/r\xff.nvspan"
     with open(path, "wb") as file:
         file.write((CORPUS / "calls.nvspan").read_bytes())
@@ -113,7 +114,7 @@ def test_file_names_that_are_not_utf8(tmp_path):
     assert tables.write_csv(recording, os.fsdecode(path) + ".csv")
     done = subprocess.run(
         [sys.executable, "-m", "nvspan", "export", path], capture_output=True, check=True,
-        env=clean_environment(), timeout=60,
+        env=clean_environment({"PYTHONIOENCODING": f"utf-8:{errors}"}), timeout=60,
     )  # fmt: skip
     assert done.stdout == path.removesuffix(b".nvspan") + b".pftrace\n"
     assert os.path.exists(path.removesuffix(b".nvspan") + b".pftrace")

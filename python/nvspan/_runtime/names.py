@@ -96,6 +96,13 @@ def name_threads_automatically(on: bool = True) -> None:
         _remove()
 
 
+def _native_id(thread: Thread) -> int | None:
+    """The thread's id; a forked process of CPython up to 3.12 has its parent's in `native_id`."""
+    import threading
+
+    return threading.get_native_id() if thread is threading.current_thread() else thread.native_id
+
+
 def _install() -> None:
     import threading
     from multiprocessing.process import BaseProcess
@@ -114,8 +121,9 @@ def _install() -> None:
 
     def set_name(self: Thread, name: str) -> None:
         name_property.__set__(self, name)
-        if self.native_id is not None and self.is_alive():
-            _core.name_thread(self.name, self.native_id)
+        native_id = _native_id(self)
+        if native_id is not None and self.is_alive():
+            _core.name_thread(self.name, native_id)
 
     def _bootstrap(self: BaseProcess, *args: object, **kwargs: object) -> int:
         _core.name_thread(_process_name(self), None)
@@ -128,8 +136,9 @@ def _install() -> None:
     )
     BaseProcess._bootstrap = _bootstrap  # type: ignore[attr-defined]
     for thread in threading.enumerate():
-        if thread.native_id is not None and not _core.has_thread_name(thread.native_id):
-            _core.name_thread(thread.name, thread.native_id)
+        native_id = _native_id(thread)
+        if native_id is not None and not _core.has_thread_name(native_id):
+            _core.name_thread(thread.name, native_id)
 
 
 def _remove() -> None:

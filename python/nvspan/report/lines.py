@@ -20,6 +20,7 @@ SORTS = ("self", "total")
 _LEFT = ("line", "function", "text")
 _DISPENSABLE = ("samples", "total", "waiting", "on core")
 _MANY = 0.01  # of the samples: so many missed ones are said
+_FEW = 10  # stacks that could not be read are no share: one of fifty is chance
 _MIN_SHARE = 0.0005  # rows below are not shown
 
 
@@ -45,7 +46,7 @@ def missed_lines(facts: SampleFacts) -> list[str]:
     said = []
     unread = facts.torn + facts.unnamed
     looked = max(facts.samples + unread, 1)
-    if unread >= _MANY * looked:
+    if unread >= max(_MANY * looked, _FEW):
         said.append(f"{percent(unread / looked)} of the stacks changed too fast to be read")
     if facts.cut >= _MANY * looked:
         said.append(f"{percent(facts.cut / looked)} of the stacks lack a part of their frames")

@@ -176,8 +176,10 @@ def emit(text: str, colors: Mapping[int, str] | None = None) -> int:
             for number, code in colors.items():
                 lines[number] = f"\x1b[{code}m{lines[number]}\x1b[0m"
             text = "\n".join(lines)
+    if not text.endswith("\n"):
+        text += "\n"
     try:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -186,5 +188,9 @@ def emit(text: str, colors: Mapping[int, str] | None = None) -> int:
         note([f"cannot write to standard output: {error.strerror}"])
         return 1
     except UnicodeEncodeError:
-        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
+        try:
+            written = text.encode("utf-8", "surrogateescape")  # a file's name stays its name
+        except UnicodeEncodeError:
+            written = text.encode("utf-8", "backslashreplace")
+        sys.stdout.buffer.write(written)
     return 0
