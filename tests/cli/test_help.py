@@ -52,7 +52,18 @@ def test_help_of_nvspan_shows_the_commands_in_groups():
             named.append(line.split()[0])
     assert list(found.values()) == [
         ["record", "trace", "nsys", "ncu"],
-        ["explain", "steps", "modules", "kernels", "stats", "diff", "report", "view", "export"],
+        [
+            "explain",
+            "steps",
+            "modules",
+            "kernels",
+            "stats",
+            "diff",
+            "report",
+            "view",
+            "export",
+            "mcp",
+        ],
         ["where", "top", "attach", "detach", "trigger", "metrics", "ranks"],
         ["doctor"],
     ]

@@ -40,8 +40,14 @@ LATER = {
     "rich": "cli.top live.top.screen report.render",
     "torch": "torch",
 }
-# ... and those that may import it at once: pytest itself loads its plugin, torch._dynamo the others
-AT_ONCE = {"pytest": "pytest_plugin", "torch": "torch._compile"}
+# ... and those that may import it at once: pytest itself loads its plugin, torch._dynamo and
+# `nvspan mcp` the others
+AT_ONCE = {
+    "mcp": "cli.mcp_server",
+    "pydantic": "cli.mcp_server",
+    "pytest": "pytest_plugin",
+    "torch": "torch._compile",
+}
 
 
 def may_import(module, package, when):

@@ -48,6 +48,7 @@ COMMANDS = {
         "convert to Perfetto, SQLite, Parquet, CSV or flame graph stacks",
         _READ,
     ),
+    "mcp": ("mcp:main", "answer questions of an AI assistant about recordings", _READ),
     "where": (
         "where:main",
         "show what every process is doing and which rank blocks the job",
