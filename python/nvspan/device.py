@@ -51,7 +51,7 @@ def device_problem() -> str | None:
     problem = _core.device_problem()
     if problem:
         return problem
-    return "CUDA is not initialised in this process"
+    return "CUDA is not initialized in this process"
 
 
 def device_flush(timeout: float | None = None) -> bool:

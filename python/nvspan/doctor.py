@@ -5,7 +5,7 @@
 >>> from nvspan import doctor
 >>> report = doctor.collect()                                            # doctest: +SKIP
 >>> report["ok"], report["verdict"]                                      # doctest: +SKIP
-(True, 'Annotations work here. No tool is attached, so nobody sees them.')
+(True, 'Annotations work here. No tool is attached, so nothing is recorded.')
 """
 
 from __future__ import annotations
@@ -102,4 +102,4 @@ def _verdict(findings: Sequence[Finding]) -> tuple[str, list[str]]:
     todo.insert(0, f"to see annotations at once: {run}")
     if any(f.name == "nsys" and f.details.get("path") for f in findings):
         todo.insert(1, "to see them in Nsight Systems: nsys profile -t nvtx python program.py")
-    return "Annotations work here. No tool is attached, so nobody sees them.", todo
+    return "Annotations work here. No tool is attached, so nothing is recorded.", todo

@@ -70,7 +70,7 @@ def config_string(
         TypeError: `names` is no number.
     """
     if isinstance(domains, str):
-        raise TypeError("domains must be a list of names, not one name")
+        raise TypeError(f"domains must be a list of names, not {domains!r}; write [{domains!r}]")
     name = _DEFAULT_NAME if path is None else path
     parts = launch._config_parts("record", name, domains)
     parts.append(f"mode={mode_config(mode)}")
@@ -226,8 +226,8 @@ class record(launch._Attachment):
         import warnings
 
         text = (
-            f"{' and '.join(early)} was imported before the recording began: what it sends to NVTX "
-            "is recorded only if it has not done so yet"
+            f"{' and '.join(early)} was imported before the recording started, so its ranges may be "
+            "missing; start the recording before importing it, or use 'nvspan record'"
         )
         try:
             warnings.warn(text, _core.NvspanWarning, stacklevel=4)
@@ -252,7 +252,7 @@ def record_as_environment_says() -> None:
         os.environ[launch.INJECTION_VARIABLE] = library
         gpu_work.add_to_environment(os.environ, None, library)
     elif os.path.basename(tool) != os.path.basename(library):
-        os.write(2, f"nvspan: {tool} is attached to NVTX, so {RECORD_VARIABLE} does nothing\n"
+        os.write(2, f"nvspan: {RECORD_VARIABLE} ignored: another NVTX tool is attached ({tool})\n"
                  .encode(errors="replace"))  # fmt: skip
 
 

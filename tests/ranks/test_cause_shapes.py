@@ -186,7 +186,7 @@ def test_a_rank_that_has_no_file(tmp_path, missing):
 
     found = job.found(tmp_path, step, files={0, 1, 2, 3} - {missing})
     assert found.verdict.rank == (3 if missing == 1 else None)
-    assert any(line.startswith("1 ranks of the largest group") for line in found.verdict.limits)
+    assert any(line.startswith("1 rank of the largest group") for line in found.verdict.limits)
 
 
 def test_a_rank_that_dies_midway(tmp_path):

@@ -36,8 +36,8 @@ def clock(timeout: float) -> Finding:
 
 def described(clock: str, resolution: float) -> Finding:
     """The finding for a clock with this resolution, in ns."""
-    text = "CLOCK_MONOTONIC, as the processor's counter is not constant"
+    text = "CLOCK_MONOTONIC, as the CPU's counter is not constant"
     if clock == "tsc":
-        text = f"the processor's counter, {1e3 / resolution:,.0f} MHz"
+        text = f"the CPU's counter, {1e3 / resolution:,.0f} MHz"
     text += f": times in steps of {resolution:.3g} ns"
     return Finding("ok", text, clock=clock, resolution=resolution)

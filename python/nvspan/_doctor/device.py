@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _REASONS = {
     "no_cuda": "no usable CUDA",
-    "capture_boundary": "open across the beginning or end of a capture",
+    "capture_boundary": "open across the start or end of a capture",
     "capture_refused": "the stream of a capture refused them",
     "ambiguous": "replays of one graph ran at once",
     "overrun": "replays overwrote timestamps before they were read",

@@ -54,11 +54,11 @@ def announcement(root: str = "/", is_root: bool | None = None) -> tuple[str, str
 def what_is_wrong_with(path: str) -> str | None:
     """Why this process could not load the library `path`, judging by its file."""
     if not os.path.isabs(path):
-        return None if os.sep not in path else "a relative path works from one folder only"
+        return None if os.sep not in path else "a relative path works from one directory only"
     if not os.path.exists(path):
         return "there is no such file"
     if os.path.isdir(path):
-        return "it is a folder"
+        return "it is a directory"
     try:
         with open(path, "rb") as file:
             head = file.read(20)

@@ -121,7 +121,7 @@ def _of_idle(found: Steps, idle: float, phase: str, most: float) -> tuple[str | 
     typical = found.typical
     whole, ahead = typical.duration, typical.ahead
     start = f"the GPU has no work for {at_least(found)}{share(idle, whole)} of the step"
-    lead = "" if ahead is None else f"; work begins {duration(ahead)} after its launch"
+    lead = "" if ahead is None else f"; work starts {duration(ahead)} after its launch"
     during = f", {share(most, whole)} while the CPU is in '{printable(phase)}'"
     if phase == "data wait":
         return "data", f"bound by data loading: {start}{during}{lead}"
@@ -130,7 +130,7 @@ def _of_idle(found: Steps, idle: float, phase: str, most: float) -> tuple[str | 
             f"; the CPU waits for the GPU {typical.wait_calls:.3g} times a step, "
             f"{duration(typical.waits)}, and has then to launch again"
         )
-        return "synchronising", f"bound by synchronisation: {start}{during}{waits}"
+        return "synchronising", f"bound by synchronization: {start}{during}{waits}"
     if found.of_device_ranges and idle < _MOST_IDLE * whole:
         return None, (
             f"cannot tell what limits the step: {start}{during}, and may be idle within its ranges "
@@ -140,5 +140,5 @@ def _of_idle(found: Steps, idle: float, phase: str, most: float) -> tuple[str | 
     dense = phase != OTHER if found.of_device_ranges else idle <= _SHORT_LEAD * typical.ops
     if ahead is not None and ahead <= _SHORT_LEAD and dense:
         return "launch", f"launch-bound: {start}{during}{lead}"
-    where = "what is in no phase" if phase == OTHER else f"the CPU in '{printable(phase)}'"
+    where = "time outside any phase" if phase == OTHER else f"the CPU in '{printable(phase)}'"
     return "cpu", f"bound by {where}: {start}{during}{lead}"

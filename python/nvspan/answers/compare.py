@@ -241,7 +241,10 @@ def _steps(
     sides = all_steps[: len(before)], all_steps[len(before) :]
     called = sorted({steps.step for side in sides for steps in side})
     if len(called) > 1:
-        raise ValueError(f"the steps are called differently: {' and '.join(called)}")
+        raise ValueError(
+            f"cannot compare steps: the runs use {' and '.join(map(repr, called))} as steps; choose "
+            "one with --step NAME"
+        )
     entries = []
     usual = average([steps.typical.duration for steps in sides[0]])
     for kind, name, label in _of_steps([steps for side in sides for steps in side]):

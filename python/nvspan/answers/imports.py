@@ -38,7 +38,7 @@ def import_findings(recording: Recording, stats: Stats, loop: Loop) -> Iterator[
     evidence = []
     if loop.choice is not None:
         before = min(memoryview(loop.steps.start)) - stats.first
-        evidence.append(f"the first step begins after {duration(before)}")
+        evidence.append(f"the first step starts after {duration(before)}")
     largest = sorted(costs.items(), key=lambda item: -item[1])
     evidence += [f"'{printable(name)}' takes {duration(ns)}" for name, ns in largest[:_MOST_NAMED]]
     if len(largest) > _MOST_NAMED:

@@ -79,7 +79,7 @@ def blocking_findings(loop: Loop, unit: str, lines: LineFinder) -> Iterator[Find
         where = one if hold.threads == 1 else "their thread"
         evidence = [
             f"{counted(hold.calls, 'call')}, the longest {duration(hold.longest)}; nothing else "
-            f"of {where} begins or ends meanwhile"
+            f"of {where} starts or ends meanwhile"
         ]
         if held := _most_held(loop.holds.parts):
             evidence.append(

@@ -104,7 +104,7 @@ def _between(
     awaited = gaps.meanwhile if any(other.ends_it for other in gaps.meanwhile) else []
     if awaited and gaps.other is not None:
         evidence += meanwhile_lines(
-            awaited, thread_name(gaps.other), "time", f"the next {unit} begins"
+            awaited, thread_name(gaps.other), "time", f"the next {unit} starts"
         )
         ahead = [other for other in awaited if has_word(other.name, LOADING)]
         loading += [other.name for other in ahead]

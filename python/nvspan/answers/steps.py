@@ -45,7 +45,7 @@ def notes(found: Steps) -> list[str]:
     if left := left_out(typical.warm_up, typical.outliers):
         said.append(f"the typical step leaves out {left}")
     if found.unclosed:
-        said.append(f"{counted(found.unclosed, 'step')} did not end in the thread that began it")
+        said.append(f"{counted(found.unclosed, 'step')} did not end in the thread that started it")
     if HELD_UP in found.phases:
         holder = text.printable(found.loop.holds.holds[0].name)
         said.append(

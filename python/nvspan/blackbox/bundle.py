@@ -26,7 +26,7 @@ def folder_of(template: str) -> str:
     folder = os.path.dirname(os.path.abspath(template))
     if "{" in folder:
         raise ValueError(
-            f"the recordings must lie in one folder, and {folder!r} is another for each process"
+            f"the recordings must be in one directory, and {folder!r} is another for each process"
         )
     return folder
 

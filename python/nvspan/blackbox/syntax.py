@@ -79,7 +79,7 @@ def _signal(text: str) -> list[int]:
     if number is None:
         raise ValueError(f"must be a signal such as USR2, not {text!r}")
     if number in (signal.SIGKILL, signal.SIGSTOP):
-        raise ValueError(f"{text} cannot be caught by a process; killed is a trigger of its own")
+        raise ValueError(f"{text} cannot be caught by a process; killed is a separate trigger")
     if number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL):
         raise ValueError(f"{text} ends the process before anything is written; use killed")
     return [int(number)]
@@ -94,7 +94,7 @@ def _slow(text: str) -> list[tuple[int, str, float]]:
     except ValueError:
         value = 0.0
     if not 1 <= value < 1e6:
-        raise ValueError(f"needs a factor of 1 or more behind '>', not {factor.strip()!r}")
+        raise ValueError(f"needs a factor of 1 or more after '>', not {factor.strip()!r}")
     return [(SLOW, name.strip(), value)]
 
 

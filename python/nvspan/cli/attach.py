@@ -14,12 +14,12 @@ from nvspan.live.control import Answer, request_lines, send_request
 from nvspan.recorder import mode_config
 
 _ATTACH = """\
-Starts recording in a process whose recorder is armed (NVSPAN_RECORD=armed). Ranges that are open at
-that moment are recorded as if they began then. With --lines it samples the lines of Python's
-threads, which nvspan where and top then show, also of a process that hangs."""
+Starts recording in a process whose recorder is armed (NVSPAN_RECORD=armed). Ranges that are already
+open are recorded as if they started now. --lines samples the lines of Python threads instead, for
+nvspan where and top; it works in a process that hangs, too."""
 _DETACH = """\
-Stops recording in a process, and samples that were asked for. Its recorder stays armed: nvspan
-where still shows its open ranges, and nvspan attach starts recording again."""
+Stops recording and sampling in a process. Its recorder stays armed: nvspan where still shows its
+open ranges, and nvspan attach starts recording again."""
 
 
 def _parser(command: str, description: str) -> argparse.ArgumentParser:

@@ -46,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
     )  # fmt: skip
     parser.option(
         "--within RANGE",
-        "only kernels launched in ranges called so, at any depth; may be repeated",
+        "only kernels launched within RANGE, at any depth; may be repeated",
         action="append",
     )
     parser.option("--top N", f"show N rows (default: {_MOST_ROWS})", type=positive)

@@ -70,7 +70,7 @@ def main(argv: Sequence[str]) -> int:
     except (OSError, OverflowError) as error:
         parser.fail(f"cannot listen on {options.address} port {options.port}: {error}")
     if server.names is None:
-        note([f"anybody who reaches {options.address} can read the metrics"])
+        note([f"everyone who reaches {options.address} can read the metrics"])
     print(f"{server.origin}/metrics", flush=True)
     with server:
         try:

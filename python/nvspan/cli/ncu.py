@@ -178,7 +178,7 @@ def _parser() -> Parser:
     option = parser.section("results")
     option(
         "-o, --export, --output NAME",
-        "the report's name, or the folder of --per-region, with {host}, {rank} and {pid} filled in "
+        "the report's name, or the directory of --per-region, with {host}, {rank} and {pid} filled in "
         "(default: nvspan-{pid}, and host and rank with a launcher)",
         dest="output",
     )
@@ -276,7 +276,7 @@ def _check(options: argparse.Namespace, command: list[str]) -> None:
         raise ValueError(NO_RANK)
     folder = os.path.dirname(options.log_file or "")
     if folder and not os.path.isdir(folder):
-        raise ValueError(f"cannot write {options.log_file!r}: there is no folder {folder!r}")
+        raise ValueError(f"cannot write {options.log_file!r}: there is no directory {folder!r}")
 
 
 class _DryRuns:

@@ -111,7 +111,7 @@ def _why_no_report(options: argparse.Namespace) -> str:
             "nvspan.torch.auto"
         )
     if options.capture:
-        return f"no range {options.capture!r} began: 'nvspan trace' shows which ones there are"
+        return f"no range {options.capture!r} started: 'nvspan trace' shows which ones there are"
     return "what nsys says about it is above"
 
 

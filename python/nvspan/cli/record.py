@@ -75,8 +75,8 @@ def _parser() -> Parser:
     )
     parser.option(
         "--lines HZ",
-        "sample the lines of Python processes so many times a second; auto: at first 1,000 times, "
-        "then as often as a two-hundredth of a processor allows; armed: once nvspan attach --lines "
+        "sample the lines of Python processes HZ times a second; auto: 1,000 times at first, "
+        "then as often as 0.5%% of a CPU core allows; armed: once nvspan attach --lines "
         "asks for it; off (default: auto; off with --profile and in the modes stats and armed)",
     )
     parser.option(
@@ -186,7 +186,7 @@ def _write_summaries(asked: bool | None, template: str, mode: str, paths: list[s
         size = sum(os.path.getsize(path) for path in paths if os.path.exists(path))
         if size > _MOST_SUMMARIZED:
             recorded = f"{size // _MB:,} MB were recorded"
-            _say(f"{recorded}: without --summaries there are no summaries beside the files")
+            _say(f"{recorded}: without --summaries no summaries are written next to the files")
             return
     for path, sentence in write_beside(paths):
         _say(f"{path}: {sentence}")

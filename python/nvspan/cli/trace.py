@@ -33,7 +33,7 @@ from nvspan.cli.program.untraced import ask_for
 _DESCRIPTION = """\
 Runs a program and prints the NVTX calls of the program and its libraries as they happen: ranges
 with their nesting and duration, marks, counters, names. Child processes are included. A Python
-program that makes no NVTX call ends with a line that says so: --profile makes every function call
+program that makes no NVTX call ends with a line about it: --profile makes every function call
 a range. Arguments after the script, module or command belong to the program. The exit code is the
 program's."""
 

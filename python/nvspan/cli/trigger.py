@@ -96,7 +96,7 @@ def _write_now(parser: Parser, options: argparse.Namespace) -> int:
     if not os.path.isdir(folder):
         try:
             if not folder.isdigit():
-                raise ValueError(f"{folder!r} is no process id and no folder")
+                raise ValueError(f"{folder!r} is neither a process id nor a directory")
             folder = os.path.dirname(recordings_of(pid := int(folder))[0])
         except (OSError, ValueError) as error:
             parser.fail(plain_text(str(error)))
@@ -119,7 +119,7 @@ def _watch(parser: Parser, options: argparse.Namespace) -> int:
         limit = None if options.time is None else seconds(options.time)
         _refuse(parser, triggers)
         if not os.path.isdir(options.target):
-            raise ValueError(f"there is no folder {options.target!r}")
+            raise ValueError(f"there is no directory {options.target!r}")
         found = Watch(os.path.join(options.target, "x"), triggers)
     except ValueError as error:
         parser.error(str(error))

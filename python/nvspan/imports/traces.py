@@ -54,7 +54,7 @@ class Imported:
         if self.overlapping:
             ranges = counted(self.overlapping, "range")
             lines.append(
-                f"{ranges} began within another of the thread and ended after it: read as "
+                f"{ranges} started within another of the thread and ended after it: read as "
                 "start/end ranges"
             )
         if self.left_out:

@@ -42,7 +42,7 @@ def _behind(process: Process) -> str:
     """What the GPU of a process does while an operation waits for its turn."""
     for device in process.devices:
         if not device.ranks and device.state == "begun":
-            return f", behind {label((device.domain, device.name))}, which has not ended"
+            return f", after {label((device.domain, device.name))}, which has not ended"
     return ""
 
 
@@ -88,7 +88,7 @@ class _Communicator:
                 "communicator never launched it, and which processes they are is not known"
             ), []
         parts = [
-            f"{names([p])} launched {what}, and its GPU has not begun it{_behind(p)}"
+            f"{names([p])} launched {what}, and its GPU has not started it{_behind(p)}"
             for p, _ in sorted(late, key=lambda each: each[1].rank or 0)
         ]
         if missing:

@@ -27,8 +27,8 @@ _MIN_BUSY = 0.1  # of a CPU core, that a thread's state mentions
 MAIN = "main"
 DEVICE_STATES = {
     "opened": "never launched",
-    "launched": "launched and not begun",
-    "begun": "begun and not ended",
+    "launched": "launched, not started",
+    "begun": "started, not ended",
     "ended": "ended",
 }
 

@@ -117,6 +117,6 @@ def paths_of(targets: Iterable[Target | Iterable[Target]]) -> list[str]:
             found += of_process
             continue
         if os.path.isdir(text) and not is_folder(text):
-            raise ValueError(f"no recording is in the folder {text!r}")
+            raise ValueError(f"no recording is in the directory {text!r}")
         found += expand([text])
     return list(dict.fromkeys(found))

@@ -47,7 +47,7 @@ def why_no_steps(loop: Loop) -> str:
     """What is said of a loop without steps."""
     if loop.is_profile:
         return "a profile of functions has no steps"
-    return "no range repeats as the body of a loop"
+    return "no range repeats as the body of a loop; choose one with --step NAME"
 
 
 def read_loop(recording: OpenedFiles, step: str | None = None) -> Loop:

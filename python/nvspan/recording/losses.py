@@ -50,8 +50,8 @@ def need_events(recording: OpenedFiles, what: str) -> None:
         paths = [process.path for process in recording.processes]
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         raise ValueError(
-            f"{paths[0]}{more}: recorded with --mode stats, which keeps no single events, and so "
-            f"no {what}; 'nvspan stats' shows the statistics"
+            f"{paths[0]}{more} has no {what}: --mode stats keeps totals, not events; record with "
+            "--mode ring=64 instead"
         )
 
 

@@ -95,7 +95,7 @@ def selection(
         end = "its end" if stop is None else offset(stop)
         lasts = offset(stats.last - min(p.start for p in whole.processes))
         sentences.append(
-            f"no selected range begins between {begin} and {end}; the last range ends at {lasts}"
+            f"no selected range starts between {begin} and {end}; the last range ends at {lasts}"
         )
     else:
         sentences.append("--filter matches only marks or counters, no range")

@@ -240,11 +240,11 @@ class Summary:
 
     def overhead_note(self) -> str:
         """What the flag of a row means."""
-        costs = sorted({round(process.event_cost, 1) for process in self.processes})
-        shown = " to ".join(f"{cost:g}" for cost in (costs[:1] + costs[-1:])[: len(costs)])
+        costs = sorted({round(process.event_cost) for process in self.processes})
+        shown = " to ".join(duration(cost) for cost in (costs[:1] + costs[-1:])[: len(costs)])
         return (
             "overhead: the recorder itself took more than a tenth of the time of these rows "
-            f"({shown} ns for each event, measured when the recording began)"
+            f"({shown} for each event, measured when the recording started)"
         )
 
     def sort(self, key: str) -> None:

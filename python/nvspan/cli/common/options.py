@@ -66,11 +66,11 @@ SPAN = group()
 SPAN.set_defaults(filter=None)
 SPAN.option(
     "--from TIME",
-    "only ranges that begin at this time of the recording or later: 1.5s, 20ms",
+    "only ranges that start at this time of the recording or later: 1.5s, 20ms",
     dest="start",
     type=_time,
 )
-SPAN.option("--to TIME", "only ranges that begin before this time", dest="stop", type=_time)
+SPAN.option("--to TIME", "only ranges that start before this time", dest="stop", type=_time)
 
 SELECTION = group(SPAN)
 SELECTION.option(

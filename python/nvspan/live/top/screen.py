@@ -99,7 +99,7 @@ def drawn(view: View, window: Window, width: int, height: int) -> RenderableType
         lines = matrix.process_lines(window, window.activities[view.chosen])
         room = max(height - 3, 1)
         view.top = min(view.top, max(len(lines) - room, 0))
-        heading = "  all  self    begun    range: shares of all samples"
+        heading = "  all  self  started    range: shares of all samples"
         parts += [line(heading, "dim"), *map(line, lines[view.top : view.top + room])]
         return Group(*parts, line(_HELP_OPEN, "reverse"))
     kind = window.verdict.kind

@@ -96,7 +96,7 @@ def _refused(match: re.Match[str]) -> Finding:
     if call.startswith(_CONTEXT_CALLS):
         return problem(
             f"{text}: the range is the first thing that uses CUDA, or loads a library",
-            "run it once before the range begins: nvspan.torch.warmup(model, *inputs), or "
+            "run it once before the range starts: nvspan.torch.warmup(model, *inputs), or "
             "nvspan.nsight.profile_region(..., warmup=1)",
             elsewhere,
             options=("--calls", "1:"),
@@ -104,7 +104,7 @@ def _refused(match: re.Match[str]) -> Finding:
     remedy = f"call {call} outside of the range"
     if call.startswith(_GRAPH_CALLS):
         text += ": a CUDA graph is captured in it"
-        remedy = "capture the graph before the range begins, and launch it within"
+        remedy = "capture the graph before the range starts, and launch it within"
     return problem(text, remedy, elsewhere, options=("--replay", "app-range"))
 
 
@@ -175,7 +175,7 @@ _KNOWN: dict[str, Finding | Callable[[re.Match[str]], Finding]] = {
     r"driver resource was unavailable(?! or)": problem("another tool measures on this GPU", _PAUSE),
     r"open/create lock file (\S+?)\.? |InterprocessLockFailed": problem(
         "ncu cannot use its lock file, which another user's ncu has made",
-        "set TMPDIR to a folder of your own",
+        "set TMPDIR to a directory that you own",
     ),
     r"not supported on device (\d+) as it uses the Windows Subsystem": problem(
         r"device \1 cannot be profiled in this Windows Subsystem for Linux",

@@ -91,7 +91,7 @@ def output_name(name: str, program: Sequence[str]) -> str:
             raise ValueError(f"output may have {{host}}, {{rank}} and {{pid}} in it, not {field}")
     if "{" in re.sub(r"%q\{\w*\}", "", folder := os.path.dirname(name)):
         raise ValueError(
-            f"output may have {{host}}, {{rank}} and {{pid}} in the file's name, not in its folder "
+            f"output may have {{host}}, {{rank}} and {{pid}} in the file's name, not in its directory "
             f"{folder!r}"
         )
     for field, sign in (("{host}", "%h"), ("{pid}", "%p"), ("{rank}", f"%q{{{variable}}}")):

@@ -109,7 +109,7 @@ class RangeFilter(FilterParts):
         text = str(self).removeprefix(REGEX_PREFIX)
         if text.startswith("\\@") or (domain is None and "\\@\\@" in text):
             raise ValueError(
-                f"ncu takes no filter that begins with '@', or has '@@' and no domain: {text!r}; "
+                f"ncu takes no filter that starts with '@', or has '@@' and no domain: {text!r}; "
                 f"{self._as_regex()}"
             )
         if not regex and str(self).startswith(REGEX_PREFIX):

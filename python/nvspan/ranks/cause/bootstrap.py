@@ -36,7 +36,7 @@ class Estimate:
         return Estimate(self.value * by, self.low * by, self.high * by)
 
     def __repr__(self) -> str:
-        return f"{self.value:.4g} +- {self.half:.2g}"
+        return f"{self.value:.3g} +-{self.half:.2g}"
 
 
 def mean_of(values: Sequence[float]) -> Estimate:

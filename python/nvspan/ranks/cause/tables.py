@@ -95,7 +95,7 @@ def savings(found: Ranks) -> Table:
     """What the job would save if a rank were as fast as the others."""
     rows = [
         [
-            str(cost.rank), percent(cost.part.value), f"{100 * cost.part.half:.1f}",
+            str(cost.rank), percent(cost.part.value), percent(cost.part.half),
             duration(cost.ns.value), percent(cost.steps),
             "(all of it)" if cost.range is None else printable(cost.range),
         ]
@@ -139,7 +139,7 @@ def critical_path(found: Ranks) -> Table:
         ]  # fmt: skip
     return Table(
         "Critical path",
-        "The chain of work and collectives that the job's end hangs on: what is not on it can be "
-        "faster without the job being so.",
-        ["rank", "part", "time", "on the critical path"], rows,
+        "The chain of work and collectives that the end of the job depends on. Making anything else "
+        "faster does not make the job faster.",
+        ["rank", "share", "time", "on the critical path"], rows,
     )  # fmt: skip

@@ -24,7 +24,7 @@ _MOST_RANKS = 16
 _MOST_ROWS = 8
 _ROWS_AT_ONCE = 64
 _MARKED = "torch:step"  # steps that nvspan itself made
-_ALL = "--collectives all has all, --collectives N so many"
+_ALL = "--collectives all lists all, --collectives N that many"
 
 
 def _box(lines: Sequence[str]) -> list[str]:

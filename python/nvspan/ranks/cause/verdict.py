@@ -29,7 +29,7 @@ _WORTH_KNOWING = 0.1  # of a step: who sees only larger delays does not say that
 
 
 def _price(cost: Cost) -> str:
-    return f"{percent(cost.part.value)} +- {100 * cost.part.half:.1f}"
+    return f"{percent(cost.part.value)} +-{percent(cost.part.half)}"
 
 
 def judge(found: Ranks) -> Verdict:
@@ -130,7 +130,7 @@ def _cannot_tell(found: Ranks) -> tuple[str, str] | None:
         return f"the files were not recorded together: {found.unrelated}", "give one run's files"
     if found.unsynchronised:
         return (
-            f"the collectives do not synchronise the ranks: {found.unsynchronised}",
+            f"the collectives do not synchronize the ranks: {found.unsynchronised}",
             "give one run's files, and the domain of its collectives with --domain",
         )
     if found.counts["collectives"] == 0:
@@ -196,7 +196,7 @@ def _culprit(number: int, delays: list[Delay], found: Ranks) -> Verdict:
     else:
         verdict.rank, verdict.range = number, delay.range
     verdict.evidence.append(
-        f"it takes {duration(delay.ns.value)} +- {duration(delay.ns.half)} of a step longer than "
+        f"it takes {duration(delay.ns.value)} +-{duration(delay.ns.half)} of a step longer than "
         f"the median of the others; {_chance(delay)}"
     )
     if drifts:
@@ -206,8 +206,9 @@ def _culprit(number: int, delays: list[Delay], found: Ranks) -> Verdict:
     verdict.evidence += [
         f"a step would take {duration(cost.ns.value)} less if rank {number} were as fast there "
         f"as the median of the others; it does in {percent(cost.steps)} of "
-        f"{len(found.step_times)} steps",
-        f"rank {number} came last in {rank.was_last} of {rank.collectives} collectives, and "
+        f"{counted(len(found.step_times), 'step')}",
+        f"rank {number} came last in {rank.was_last:,} of "
+        f"{counted(rank.collectives, 'collective')}, and "
         f"waited {duration(rank.waited)} itself; the median rank waited "
         f"{duration(median(each.waited for each in found.ranks))}",
     ]
@@ -281,7 +282,8 @@ def _rotating(waits: float, found: Ranks) -> Verdict:
         f"{_waits_text(waits)}, in turn: no one of them holds the job back",
     )
     verdict.evidence = [
-        f"rank {found.ranks[i].rank} came last in {found.ranks[i].was_last} collectives, and "
+        f"rank {found.ranks[i].rank} came last in "
+        f"{counted(found.ranks[i].was_last, 'collective')}, and "
         f"delayed the others by {duration(blamed[i])} in all"
         for i in most
     ]
@@ -290,33 +292,14 @@ def _rotating(waits: float, found: Ranks) -> Verdict:
 
 
 def _limits(found: Ranks) -> list[str]:
-    limits = []
+    said = (
+        ("enqueued", "collective", "measured on the CPU: when the GPU ran it is not known"),
+        ("absent", "rank", "of the largest group without a file, never named as the last"),
+        ("unmatched", "collective", "in the file of one rank alone"),
+        ("incomplete", "collective", "left out: a rank is missing, or its calls do not match"),
+        ("uncertain", "collective", "with ranks closer together than their clocks are known"),
+        ("contradictions", "collective",
+         "left out: a host's clock contradicts it (it is matched wrongly, or the clock was set)"),
+    )  # fmt: skip
     counts = found.counts
-    if counts["enqueued"]:
-        limits.append(
-            f"{counts['enqueued']} collectives show when the CPU asked for them: that a rank came "
-            "late means that its CPU did; when its GPU did is not known"
-        )
-    if counts["absent"]:
-        limits.append(
-            f"{counts['absent']} ranks of the largest group have no file: where one of them came "
-            "last, nobody is blamed"
-        )
-    if counts["unmatched"]:
-        limits.append(f"{counts['unmatched']} collectives are in one rank's file alone")
-    if counts["incomplete"]:
-        limits.append(
-            f"{counts['incomplete']} collectives miss a rank, or do not fit together; they are "
-            "left out"
-        )
-    if counts["uncertain"]:
-        limits.append(
-            f"in {counts['uncertain']} collectives the ranks are less apart than their clocks are "
-            "known"
-        )
-    if counts["contradictions"]:
-        limits.append(
-            f"{counts['contradictions']} collectives contradict a host's clock, and are left out: "
-            "they are matched wrongly, or the clock was set"
-        )
-    return limits
+    return [f"{counted(counts[key], noun)} {text}" for key, noun, text in said if counts[key]]

@@ -128,7 +128,7 @@ def profile_window(
         if isinstance(each, bool) or not isinstance(each, int):
             raise TypeError(f"a step's number must be an int, not {each!r}")
     if stop < start:
-        raise ValueError(f"a window cannot end with step {stop} and begin with step {start}")
+        raise ValueError(f"a window cannot end with step {stop} and start with step {start}")
     wanted = None if ranks is None else {ranks} if isinstance(ranks, int) else set(ranks)
     chosen = wanted is None or _rank() in wanted
     window = ProfileWindow(

@@ -20,13 +20,12 @@ DEAD_HANDLE = _core.start_device_range("none", level=1000)
 
 TEXTS = {
     "annotate_module": (
-        "annotate_module: modules that it has put ranges on are within compiled code, where ranges "
-        "are dropped. For a range around the compiled code, annotate what is compiled: give "
-        "annotate_module what torch.compile returned, or modules on which compile() was called"
+        "annotate_module: ranges inside compiled code are dropped; annotate the result of "
+        "torch.compile(), or a module on which compile() was called, instead"
     ),
     "auto": (
-        "auto: the model that it was given is within compiled code, where ranges are dropped: "
-        "there is no range 'forward'. Compile first, and give auto what torch.compile returned"
+        "auto: there is no range 'forward': its model is inside compiled code, where ranges are "
+        "dropped; compile first, and give auto the result of torch.compile()"
     ),
 }
 
