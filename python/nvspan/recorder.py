@@ -226,8 +226,8 @@ class record(launch._Attachment):
         import warnings
 
         text = (
-            f"{' and '.join(early)} was imported before the recording started, so its ranges may be "
-            "missing; start the recording before importing it, or use 'nvspan record'"
+            f"{' and '.join(early)} was imported before the recording started, so its ranges may "
+            "be missing; start the recording before importing it, or use 'nvspan record'"
         )
         try:
             warnings.warn(text, _core.NvspanWarning, stacklevel=4)

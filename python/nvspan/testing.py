@@ -172,7 +172,7 @@ class LiveRecording:
             self._remove()
             raise
         # The first event creates the file: without one, reading it would fail.
-        _core.mark("recording begins", domain="nvspan.testing")
+        _core.mark("recording starts", domain="nvspan.testing")
         return self
 
     def __exit__(

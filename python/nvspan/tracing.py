@@ -50,7 +50,9 @@ class trace(launch._Attachment):
         domains: Iterable[str] | None = None,
     ) -> None:
         if isinstance(domains, str):
-            raise TypeError(f"domains must be a list of names, not {domains!r}; write [{domains!r}]")
+            raise TypeError(
+                f"domains must be a list of names, not {domains!r}; write [{domains!r}]"
+            )
         self._path = None if path is None else os.path.abspath(os.fsdecode(path))
         super().__init__(launch.config_string(format, self._path, domains))
         self._emptied = False

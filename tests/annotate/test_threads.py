@@ -252,7 +252,7 @@ def test_past_the_limit_messages_are_plain_strings_and_one_warning_says_so():
         "import nvspan as nvtx, warnings\nnvtx.set_message_limit(3, domain='d')\n"
         "with warnings.catch_warnings(record=True) as caught:\n warnings.simplefilter('always')\n"
         " for i in [0, 1, 2, 3, 4, 0]: nvtx.mark(f'm{i}', domain='d')\n"
-        "print([(w.category.__name__, str(w.message).split(':')[0]) for w in caught])\n"
+        "print([(w.category.__name__, str(w.message).split(';')[0]) for w in caught])\n"
         "print(nvtx.get_domain('d').message_stats())"
     )
     traced = run_traced(code)
@@ -260,7 +260,7 @@ def test_past_the_limit_messages_are_plain_strings_and_one_warning_says_so():
         "mark [d] 'm0'", "mark [d] 'm1'", "mark [d] 'm2'", "mark [d] ascii:'m3'",
         "mark [d] ascii:'m4'", "mark [d] 'm0'",
     ]  # fmt: skip
-    told = [("NvspanWarning", "domain 'd' has registered 3 different messages")]
+    told = [("NvspanWarning", "domain 'd' reached its limit of 3 registered names")]
     assert traced.stdout == f"{told}\n{{'registered': 3, 'limit': 3, 'overflowed': 2}}\n"
     assert run_plain(code).stdout.startswith("[]\n")
 

@@ -225,7 +225,7 @@ def test_a_thread_loads_what_the_steps_wait_for(tmp_path):
         "78% of the run is between steps (4.00 ms each time): data-bound",
         ["outside any range 78%",
          "meanwhile thread 'loader' runs 'dataloader.next' (100% of the time)",
-         "the next step begins when 'dataloader.next' ends"],
+         "the next step starts when 'dataloader.next' ends"],
         "DataLoader(..., num_workers=4, pin_memory=True)",
     )  # fmt: skip
 

@@ -59,7 +59,7 @@ def overhead(bound, share, certainty, source, without, advice=ADVICE):
 
 def test_annotations_cost_what_was_measured(tmp_path):
     recording = recording_of(tmp_path)
-    source = "one annotation takes 100 ns, as measured before the program began"
+    source = "one annotation takes 100 ns, as measured before the program started"
     expected = overhead("about", 0.2, "measured", source, "about 1.20 ms", LEVEL)
     assert said(recording, registered=True, event_cost=10.0, annotate_cost=100) == [expected]
     assert said(recording, registered=True, event_cost=10.0, annotate_cost=24) == []
@@ -103,7 +103,7 @@ def test_a_recording_of_annotations_has_the_figure(tmp_path):
     )
     (finding,) = tiny_findings(done.recording, read_loop(done.recording))
     assert finding.text.startswith("recording 5,000 tiny ranges 'turn' takes about ")
-    source = "one annotation takes 40.0 us, as measured before the program began; "
+    source = "one annotation takes 40.0 us, as measured before the program started; "
     assert finding.evidence[0].startswith(source)
 
 

@@ -63,7 +63,7 @@ def test_imports_that_take_the_time(tmp_path):
     assert seconds(said["light"]) >= 0.02
     assert "part" not in said  # heavy imported it
     before = next(line for line in one.evidence if line.startswith("the first step"))
-    assert seconds(before.removeprefix("the first step begins after ")) >= 0.32
+    assert seconds(before.removeprefix("the first step starts after ")) >= 0.32
     whole = seconds(re.search(r"\((.*)\)", one.text)[1])
     more = re.findall(r"\d+ more take ([\d.]+ \w+)", "; ".join(one.evidence))
     parts = sum(map(seconds, said.values())) + sum(map(seconds, more))

@@ -42,7 +42,7 @@ def run(*words):
     ("name", "bound", "said"),
     [
         ("data", "data", "bound by data loading: the GPU has no work for at least 87% of the step, "
-         "82% while the CPU is in 'data wait'; work begins 9.65 us after its launch"),
+         "82% while the CPU is in 'data wait'; work starts 9.65 us after its launch"),
         ("item", None, "cannot tell what limits the step: the GPU has no work for at least 29% of "
          "the step, 23% while the CPU is in 'other', and may be idle within its ranges ('nvspan "
          "record --cuda kernels' tells)"),
@@ -50,7 +50,7 @@ def run(*words):
          "642 ns after the CPU has launched it (its ranges cover 93% of the step)"),
         ("gpu", "gpu", "GPU-bound: its work ends 1.70 s after the CPU has launched it; what a step "
          "launches takes it at most 172 ms, and the launching 1.76 ms"),
-        ("graph", "cpu", "bound by what is in no phase: the GPU has no work for at least 90% of "
+        ("graph", "cpu", "bound by time outside any phase: the GPU has no work for at least 90% of "
          "the step, 90% while the CPU is in 'other'"),
     ],
 )  # fmt: skip
@@ -82,7 +82,7 @@ def test_the_same_loop_by_torchs_profiler():
     limit = find_bottleneck(found).fields()
     assert limit["bound"] == "synchronising"
     assert limit["text"].startswith(
-        "bound by synchronisation: the GPU has no work for 94% of the step"
+        "bound by synchronization: the GPU has no work for 94% of the step"
     )
     assert not found.of_device_ranges
 
@@ -162,6 +162,6 @@ def test_a_recording_of_statistics_says_that_it_has_no_events():
     ended = run(ROOT / "tests" / "corpus" / "stats.nvspan")
     assert ended.returncode == 1
     assert ended.stderr == (
-        f"nvspan steps: {ROOT / 'tests' / 'corpus' / 'stats.nvspan'}: recorded with --mode stats, "
-        "which keeps no single events, and so no steps; 'nvspan stats' shows the statistics\n"
+        f"nvspan steps: {ROOT / 'tests' / 'corpus' / 'stats.nvspan'} has no steps: --mode stats "
+        "keeps totals, not events; record with --mode ring=64 instead\n"
     )

@@ -160,14 +160,15 @@ def test_so_many_bundles_are_written_and_no_more(tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["trigger", "nothing"], 1, "nvspan trigger: 'nothing' is no process id and no folder"),
+        (["trigger", "nothing"], 1,
+         "nvspan trigger: 'nothing' is neither a process id nor a directory"),
         (["trigger", "1", "--last", "x"], 2, "must be a time such as 30s, 200ms or 5min, not 'x'"),
         (["trigger", "."], 1, "nothing is recorded there"),
         (["trigger", ".", "--when", "stal:3s"], 2, "trigger 'stal:3s': is none of"),
         (["trigger", ".", "--when", "exception"], 2,
          "signal and exception are seen by the process alone: set NVSPAN_TRIGGER there"),
         (["trigger", ".", "--when", "keep:3"], 2, "nothing to watch for"),
-        (["trigger", "none", "--when", "killed"], 2, "there is no folder 'none'"),
+        (["trigger", "none", "--when", "killed"], 2, "there is no directory 'none'"),
         (["trigger", ".", "--when", "killed", "--last", "5s"], 2,
          "--last cannot be used with --when, which takes last:TIME and env:NAMES"),
         (["trigger", ".", "--for", "5s"], 2, "--for needs --when"),

@@ -38,9 +38,9 @@ def test_a_range_may_have_any_name():
     [
         ("slow:step", "trigger 'slow:step': needs a range and a factor, as in slow:step>3"),
         ("slow:>3", "trigger 'slow:>3': needs a range and a factor, as in slow:step>3"),
-        ("slow:step>", "trigger 'slow:step>': needs a factor of 1 or more behind '>', not ''"),
+        ("slow:step>", "trigger 'slow:step>': needs a factor of 1 or more after '>', not ''"),
         ("slow:step>0.5",
-         "trigger 'slow:step>0.5': needs a factor of 1 or more behind '>', not '0.5'"),
+         "trigger 'slow:step>0.5': needs a factor of 1 or more after '>', not '0.5'"),
         ("stall:30", "trigger 'stall:30': must be a time such as 30s, 200ms or 5min, not '30'"),
         ("stall", "trigger 'stall': must be a time such as 30s, 200ms or 5min, not ''"),
         ("stall:-1s", "trigger 'stall:-1s': must be a time above 0, not '-1s'"),

@@ -287,7 +287,7 @@ def test_a_quiet_run_writes_no_bundle(tmp_path):
          "nvspan: NVSPAN_TRIGGER does nothing: nothing is recorded; set NVSPAN_RECORD=ring, for "
          "example\n"),
         ({"NVSPAN_TRIGGER": "killed", "NVSPAN_RECORD": "/tmp/{rank}/x.nvspan"},
-         "nvspan: NVSPAN_TRIGGER does nothing: the recordings must lie in one folder, and "
+         "nvspan: NVSPAN_TRIGGER does nothing: the recordings must be in one directory, and "
          "'/tmp/{rank}' is another for each process\n"),
     ],
 )  # fmt: skip

@@ -104,7 +104,7 @@ VARIABLE = "NVTX_INJECTION64_PATH"
          [("injection", f"{VARIABLE}=/no/such.so: there is no such file"),
           ("tool", "/no/such.so is configured but does not listen")]),
         ({VARIABLE: "/"},
-         [("injection", f"{VARIABLE}=/: it is a folder"),
+         [("injection", f"{VARIABLE}=/: it is a directory"),
           ("tool", "/ is configured but does not listen")]),
         ({"NVTX_INJECTION32_PATH": "/x.so"},
          [("injection", f"NVTX_INJECTION32_PATH is set, but this Python looks at {VARIABLE}")]),

@@ -148,10 +148,10 @@ def test_the_clock_of_recordings_is_this_machines():
 @pytest.mark.parametrize(
     ("clock", "resolution", "text"),
     [
-        ("tsc", 0.4, "the processor's counter, 2,500 MHz: times in steps of 0.4 ns"),
-        ("tsc", 40.0, "the processor's counter, 25 MHz: times in steps of 40 ns"),
-        ("tsc", 1.0, "the processor's counter, 1,000 MHz: times in steps of 1 ns"),
-        ("monotonic", 1.0, "CLOCK_MONOTONIC, as the processor's counter is not constant: times in "
+        ("tsc", 0.4, "the CPU's counter, 2,500 MHz: times in steps of 0.4 ns"),
+        ("tsc", 40.0, "the CPU's counter, 25 MHz: times in steps of 40 ns"),
+        ("tsc", 1.0, "the CPU's counter, 1,000 MHz: times in steps of 1 ns"),
+        ("monotonic", 1.0, "CLOCK_MONOTONIC, as the CPU's counter is not constant: times in "
                            "steps of 1 ns"),
     ],
 )  # fmt: skip

@@ -217,7 +217,7 @@ def test_what_makes_no_sense(name, folder):
         (["--launch-count", "0"], 2, "launch_count must be 1 or more, not 0"),
         (["--ncu", "/nowhere/ncu"], 127, "no program '/nowhere/ncu' here: install it"),
         (["-o", "r-{rnak}"], 2, "output may have {host}, {rank} and {pid} in it, not {rnak}"),
-        (["-o", "r-{pid}/x"], 2, "in the file's name, not in its folder 'r-{pid}'"),
+        (["-o", "r-{pid}/x"], 2, "in the file's name, not in its directory 'r-{pid}'"),
         (["-o", "r-{rank}"], 2, "output has the rank in it, but the variable RANK is not set here"),
     ],
 )

@@ -204,7 +204,7 @@ UNKNOWN = {
     "--format json --page raw python train.py": (
         "--format json cannot be used with what ncu prints itself"
     ),
-    "--log-file no/x.csv python train.py": ("cannot write 'no/x.csv': there is no folder 'no'"),
+    "--log-file no/x.csv python train.py": ("cannot write 'no/x.csv': there is no directory 'no'"),
 }
 
 

@@ -29,7 +29,7 @@ def is_loaded():
         return os.path.basename(os.environ["NVSPAN_LIBCUDA"]) in maps.read()
 """
 SAID = (
-    "annotate('work', sync=True) begins before the process has a CUDA context: range replay of "
+    "annotate('work', sync=True) starts before the process has a CUDA context: range replay of "
     "Nsight Compute cannot profile what makes one; run it once before "
     "(nvspan.torch.warmup(model, *inputs), or nvspan.nsight.profile_region(..., warmup=1))"
 )

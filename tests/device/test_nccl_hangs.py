@@ -115,7 +115,7 @@ launched(0xfeed, 'AllReduce', 40)
     wait_until(is_seen, "the poller has seen that the kernel began")
     assert found.said() == (
         "held back", [3],
-        "rank 3 launched NCCL:AllReduce 40, and its GPU has not begun it, behind model:forward, "
+        "rank 3 launched NCCL:AllReduce 40, and its GPU has not started it, after model:forward, "
         "which has not ended; the GPUs of ranks 0-2 wait in it",
     )  # fmt: skip
 
@@ -172,7 +172,7 @@ def test_a_member_of_a_smaller_communicator_that_launched(job):
                 right + "launched(2, 'AllReduce', 3)\n")  # fmt: skip
     assert found.said() == (
         "held back", [3],
-        "rank 3 launched NCCL:AllReduce 3, and its GPU has not begun it; "
+        "rank 3 launched NCCL:AllReduce 3, and its GPU has not started it; "
         "the GPU of rank 2 waits in it",
     )  # fmt: skip
 

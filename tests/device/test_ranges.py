@@ -394,7 +394,7 @@ with nvspan.device_range("early", timing=True) as handle:
     pass
 assert handle.done() and handle.elapsed() is None
 assert not nvspan.device_available()
-assert nvspan.device_problem() == "CUDA is not initialised in this process"
+assert nvspan.device_problem() == "CUDA is not initialized in this process"
 stats = nvspan.device_stats()
 assert stats["no_cuda"] == 1 and stats["begun"] == 0
 class cuda:

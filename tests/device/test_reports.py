@@ -416,7 +416,7 @@ assert nvspan.device_flush(30)
     (found,) = [f for f in json.loads(done.stdout)["findings"] if f["name"] == "recording"]
     assert (found["status"], found["details"]["device_lost"]) == ("note", {"capture_boundary": 1})
     assert found["text"].endswith(
-        "1 device range not shown: 1 (open across the beginning or end of a capture)"
+        "1 device range not shown: 1 (open across the start or end of a capture)"
     )
 
 

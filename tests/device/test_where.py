@@ -69,7 +69,7 @@ cuda.synchronize(stream); nvspan.device_flush(); print("ready", flush=True); tim
 """
     with on_device(tmp_path, code) as run:
         assert states(run) == [("own", "behind", "launched")]
-        assert device_lines(run) == ["GPU 0, stream N: own:behind: launched and not begun, N ago"]
+        assert device_lines(run) == ["GPU 0, stream N: own:behind: launched, not started, N ago"]
         run.say()
         run.wait_for()
         wait_until(lambda: states(run) == [], "the range has ended")
@@ -89,7 +89,7 @@ cuda.synchronize(stream); nvspan.device_flush(); print("ready", flush=True); tim
 """
     with on_device(tmp_path, code, mode) as run:
         wait_until(lambda: states(run) == [(None, "endless", "begun")], "the poller has seen it", 2)
-        assert device_lines(run) == ["GPU 0, stream N: endless: begun and not ended, N ago"]
+        assert device_lines(run) == ["GPU 0, stream N: endless: started, not ended, N ago"]
         run.say()
         run.wait_for()
         wait_until(lambda: states(run) == [], "the range has ended")
@@ -139,12 +139,12 @@ print("ready", flush=True); time.sleep(600)
             ("NCCL", "AllReduce", "launched"), ("NCCL", "ReduceScatter", "begun"),
         ]  # fmt: skip
         assert device_lines(run) == [
-            "GPU 0, communicator 000000000000feed: NCCL:AllReduce: launched and not begun, N ago",
-            "GPU 0, communicator 000000000000feed: NCCL:ReduceScatter: begun and not ended, N ago",
+            "GPU 0, communicator 000000000000feed: NCCL:AllReduce: launched, not started, N ago",
+            "GPU 0, communicator 000000000000feed: NCCL:ReduceScatter: started, not ended, N ago",
         ]
         window = Sampler([run.file]).window()
         assert process_lines(window, window.activities[0])[2].startswith(
-            "GPU 0, communicator 000000000000feed: NCCL:AllReduce: launched and not begun, "
+            "GPU 0, communicator 000000000000feed: NCCL:AllReduce: launched, not started, "
         )
         (process,) = nvspan.where(run.file).processes
         assert {(d["communicator"], d["stream"]) for d in process.devices} == {(0xFEED, None)}

@@ -322,7 +322,7 @@ def test_a_trace_that_viztracer_wrote(tmp_path):
 
 
 NOTES = [
-    "1 range began within another of the thread and ended after it: read as start/end ranges",
+    "1 range started within another of the thread and ended after it: read as start/end ranges",
     "left out, as a recording has no place for it: 1 flow",
 ]
 

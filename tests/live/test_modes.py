@@ -68,7 +68,9 @@ def test_the_environment_arms_a_program(tmp_path, value, file):
     ]
 
 
-@pytest.mark.filterwarnings("ignore:nvtx was imported before the recording began")  # by other tests
+@pytest.mark.filterwarnings(
+    "ignore:nvtx was imported before the recording started"
+)  # by other tests
 def test_record_arms_this_process(tmp_path):
     with nvspan.record(tmp_path / "own.nvspan", mode="armed"), nvspan.annotate("open"):
         (process,) = nvspan.where(os.getpid()).processes

@@ -302,7 +302,7 @@ print("ready", flush=True); time.sleep(600)
 
 def test_wrong_arguments_are_named(tmp_path):
     assert "no process 999999999" in printed("--once", 999999999, code=1)
-    assert "no recording is in the folder" in printed("--once", tmp_path, code=1)
+    assert "no recording is in the directory" in printed("--once", tmp_path, code=1)
     assert "rate must be above 0 and at most 100000, not 0.0" in printed(
         "--once", "--rate", 0, "x.nvspan", code=1)  # fmt: skip
     assert "--interval must be above 0 seconds, not -1.0" in printed(

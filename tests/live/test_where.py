@@ -239,7 +239,7 @@ def test_wrong_targets_are_named(tmp_path):
         nvspan.where(999999999)
     with pytest.raises(ProcessLookupError, match="writes no recording"):
         nvspan.where(os.getpid())
-    with pytest.raises(ValueError, match="no recording is in the folder"):
+    with pytest.raises(ValueError, match="no recording is in the directory"):
         nvspan.where(tmp_path)
     with pytest.raises(ValueError, match="interval must be 0 or more seconds, not -1"):
         nvspan.where(tmp_path, interval=-1)

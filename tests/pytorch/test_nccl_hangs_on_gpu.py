@@ -65,7 +65,7 @@ def test_the_late_rank_is_named_and_no_other(tmp_path, trouble, mode):
         end = f"; the GPUs of ranks {others} wait in it"
         assert named.text.endswith(end), named.text
         if trouble == "endless":
-            middle = (" launched NCCL:AllReduce ", ", and its GPU has not begun it, behind "
+            middle = (" launched NCCL:AllReduce ", ", and its GPU has not started it, after "
                       "model:forward, which has not ended")  # fmt: skip
         else:
             middle = (" never launched NCCL:AllReduce ", ", and is in step > model:forward")

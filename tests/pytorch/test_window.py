@@ -106,7 +106,7 @@ def test_the_command_line_is_printed_once(variables, line):
 
 
 def test_what_is_no_window():
-    with pytest.raises(ValueError, match="cannot end with step 1 and begin with step 2"):
+    with pytest.raises(ValueError, match="cannot end with step 1 and start with step 2"):
         nvspan.torch.profile_window(2, 1)
     for given in [("1", 2), (1, 2.0), (True, 2)]:
         with pytest.raises(TypeError, match="a step's number must be an int, not"):

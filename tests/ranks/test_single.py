@@ -126,7 +126,7 @@ def test_json_lists_them(tmp_path):
     assert shown() == {"count": STEPS, "rows": longest(rows), "shown": STEPS}
     assert shown("--collectives", "all") == {"count": STEPS, "rows": rows, "shown": STEPS}
     few = shown("--collectives", "2")
-    assert few.pop("more").endswith("--collectives all has all, --collectives N so many")
+    assert few.pop("more").endswith("--collectives all lists all, --collectives N that many")
     assert few == {"count": STEPS, "rows": longest(rows)[:2], "shown": 2}
     assert shown("--collectives", "0")["rows"] == []
     done = run_nvspan("ranks", "--collectives", "2", *paths, check=2)

@@ -84,7 +84,7 @@ def test_ranks_that_do_not_wait_are_not_compared(tmp_path, slowness, hosts):
     found = ranks(*own_pace(tmp_path, slowness, hosts=hosts))
     assert (found.verdict.kind, found.costs) == ("cannot tell", [])
     assert found.verdict.text.startswith(
-        "cannot tell: the collectives do not synchronise the ranks: in "
+        "cannot tell: the collectives do not synchronize the ranks: in "
     )
     assert found.verdict.text.endswith(
         " of 40 collectives a rank leaves before another arrives, or calls another operation"
@@ -117,7 +117,7 @@ def test_nobody_waits_longer_than_it_was_recorded(tmp_path):
     found = ranks(*nccl_calls(tmp_path, 50))
     assert (found.verdict.kind, found.costs) == ("cannot tell", [])
     assert found.verdict.text == (
-        "cannot tell: the collectives do not synchronise the ranks: a rank would have waited 2.0 s "
+        "cannot tell: the collectives do not synchronize the ranks: a rank would have waited 2.0 s "
         "for rank 1, and none of the others was recorded for more than 40 ms"
     )
 

@@ -236,7 +236,7 @@ def test_a_warning_that_is_an_error_leaves_nothing_attached(tmp_path):
     done = python("-c", LATE, cwd=tmp_path)
     assert done.stderr == ""
     first, second = done.stdout.splitlines()
-    assert first.startswith("cupy was imported before the recording began")
+    assert first.startswith("cupy was imported before the recording started")
     assert second == "None"
     recordings = [nvspan.read(path) for path in sorted(tmp_path.iterdir())]
     marks = [row["name"] for each in recordings for row in each.marks.rows()]

@@ -73,7 +73,7 @@ def test_handles_of_others_are_refused(file: File) -> None:
         writer.ranges(9, domain, 1, 2)
     with pytest.raises(ValueError, match="frequency must be more than 0 ticks a second, not 0"):
         writer.clock([(1, 1)], frequency=0)
-    with pytest.raises(ValueError, match="points must be in the order of their own times"):
+    with pytest.raises(ValueError, match="points must be in the order of their times"):
         writer.clock([(1, 1), (1, 2)])
 
 

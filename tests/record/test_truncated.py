@@ -63,8 +63,7 @@ def test_the_program_goes_on_and_every_event_is_kept_or_counted(tmp_path, mode, 
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "default 1")
     assert done.stdout.startswith("recording: handled 0,")
     assert done.stderr == (
-        f"nvspan: the recording {path} was cut off by another process "
-        "(the events that it held and those that follow are counted but not kept)\n"
+        f"nvspan: recording stopped: another process truncated {path}; lost events are counted\n"
     )
     recording = nvspan.read(path)
     assert recording.problems == []
@@ -92,7 +91,7 @@ def test_a_handler_of_the_program_is_called_as_without_a_recording(tmp_path, how
     alone = run_truncated(tmp_path / "none", 0, 2, 2000, how, *more, tool=False)
     done = run_truncated(tmp_path / "run.nvspan", 0, 2, 2000, how, *more)
     assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout)
-    assert done.stderr.count("was cut off by another process") == 1
+    assert done.stderr.count("another process truncated") == 1
 
 
 FAULTHANDLER = """
@@ -127,7 +126,7 @@ def test_faulthandler_reports_what_is_the_programs_own(tmp_path, when):
     assert (done.returncode, done.stdout) == (-signal.SIGBUS, "alive\n")
     reports = 1 if when in ("before", "after") else 0
     assert done.stderr.count("Fatal Python error: Bus error") == reports
-    assert done.stderr.count("was cut off by another process") == 1
+    assert done.stderr.count("another process truncated") == 1
 
 
 FORKED = """

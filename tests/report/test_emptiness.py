@@ -89,7 +89,7 @@ def test_other_commands_say_it_too(tmp_path):
 def test_times_in_which_nothing_begins():
     _, notes = _notes("stats", "--from", "100s", "--to", "101s", recording_of(RANGES))
     (note,) = notes
-    assert note.startswith("no selected range begins between 100 s and 101 s; the last range ")
+    assert note.startswith("no selected range starts between 100 s and 101 s; the last range ")
 
 
 def test_a_recording_without_ranges(tmp_path):

@@ -30,8 +30,8 @@ def scalar(value: Any) -> int | float | tuple[Any] | Callable[[], Any] | None:
     if _on_device(value):
         warn_once(
             f"payload of {type(value)!r} on a device",
-            f"payload dropped: reading this {type(value).__name__!r} would wait for the GPU; pass a "
-            "Python number or a CPU tensor",
+            f"payload dropped: reading this {type(value).__name__!r} would wait for the GPU; pass "
+            "a Python number or a CPU tensor",
         )
         return None
     numpy = sys.modules.get("numpy")

@@ -49,7 +49,7 @@ def sampling(timeout: float) -> Finding:
     look = facts.sampler / facts.looks
     rate = min(1e9 / (look * _SHARE), 1e9 / facts.period)
     text = (
-        f"{1e9 / facts.period:,.0f} Hz at first, then {rate:,.0f} Hz with one thread: a sample of it "
+        f"{1e9 / facts.period:,.0f} Hz at first, then {rate:,.0f} Hz with one thread: a sample "
         f"takes {look / 1000:.0f} us"
     )
     return Finding("ok", text, period=facts.period, look=look, samples=facts.samples)

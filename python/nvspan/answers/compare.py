@@ -242,8 +242,8 @@ def _steps(
     called = sorted({steps.step for side in sides for steps in side})
     if len(called) > 1:
         raise ValueError(
-            f"cannot compare steps: the runs use {' and '.join(map(repr, called))} as steps; choose "
-            "one with --step NAME"
+            f"cannot compare steps: the runs use {' and '.join(map(repr, called))} as steps; "
+            "choose one with --step NAME"
         )
     entries = []
     usual = average([steps.typical.duration for steps in sides[0]])

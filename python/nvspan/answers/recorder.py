@@ -69,7 +69,9 @@ def _cost(recording: Recording, loop: Loop, group: LoopTiny) -> _Cost:
         advice = "nvspan record --profile --exclude PATTERN    leave them out"
     elif annotated and group.registered:
         advice = f"{advice}, or annotate(..., level=2): sent where NVSPAN_LEVEL=2"
-        source = f"one annotation takes {duration(annotated)}, as measured before the program started"
+        source = (
+            f"one annotation takes {duration(annotated)}, as measured before the program started"
+        )
         return _Cost(annotated, len(processes), "about", source, MEASURED, advice)
     if recorder:
         source = f"the recorder takes {duration(recorder)} for each, and making them takes more"

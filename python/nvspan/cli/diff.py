@@ -44,9 +44,10 @@ Compares recordings B with recordings A: the mean duration of each range, and
 the typical step by its phases, without warm-up. Files whose times overlap count
 as one run. All limits hold at once with the probability --confidence. A change
 is "slower" or "faster" when it is at least --threshold and its limits exclude
-0, "same" when its limits are within the threshold, else "unsure". With one run
-a side a change cannot be told from drift of the machine: give three or more.
-Where the runs have samples, a slower range names the line that takes longer.
+0. It is "same" when its limits are within the threshold, else "unsure". With
+one run a side a change cannot be told from drift of the machine: give three or
+more. Where the runs have samples, a slower range names the line that takes
+longer.
 Reports of Nsight Systems are recordings, too.
 
 --fail exits with 0 when nothing is slower, 1 when a range is slower, gone or

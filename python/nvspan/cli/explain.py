@@ -22,10 +22,11 @@ from nvspan.cli.common.reading import answer_of, emit, opened, selected_runs
 from nvspan.report.narrow import width_of
 
 _DESCRIPTION = """\
-Lists what to fix first in a recording, with evidence and the next command: the
-largest phase, waits, steps that differ or slow down, time between steps, stages
-of the run, slow requests, what the GPU waits for, slow ranks, imports and the
-recording's own cost; with --baseline also what became slower since earlier runs."""
+Lists what to fix first in a recording, with evidence and the next command. It
+looks at the largest phase, waits, steps that differ or slow down, time between
+steps, stages of the run and slow requests; also at what the GPU waits for, slow
+ranks, imports and the cost of recording. --baseline adds what became slower
+since earlier runs."""
 
 
 def _baseline(parser: Parser, options: argparse.Namespace) -> list[Finding]:

@@ -178,7 +178,7 @@ def _parser() -> Parser:
     option = parser.section("results")
     option(
         "-o, --export, --output NAME",
-        "the report's name, or the directory of --per-region, with {host}, {rank} and {pid} filled in "
+        "the report's name, or the directory of --per-region; {host}, {rank}, {pid} are filled in "
         "(default: nvspan-{pid}, and host and rank with a launcher)",
         dest="output",
     )

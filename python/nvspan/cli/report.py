@@ -25,8 +25,8 @@ from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
 Writes one HTML page: headline and findings, the steps as bars, the modules of
-the model, a timeline that zooms, a flame graph, a table of all ranges to sort
-and search, and what was lost. The page is one file and loads nothing."""
+the model and a timeline that zooms; a flame graph, a table of all ranges to
+sort and search, and what was lost. The page is one file and loads nothing."""
 
 
 def main(argv: Sequence[str]) -> int:

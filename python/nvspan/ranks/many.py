@@ -277,7 +277,7 @@ def _of_word(word: str, times: dict[int, float]) -> list[int]:
     if word in _REMOVED_WORDS:
         raise ValueError(
             f"ranks {word!r} is not supported: give ranks by number, as 3,7, or slowest:K "
-            "('nvspan steps FOLDER' lists them)"
+            "('nvspan steps DIRECTORY' lists them)"
         )
     if word.isdigit():
         if int(word) not in times:

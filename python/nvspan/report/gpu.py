@@ -59,7 +59,8 @@ def notes(found: Projection) -> Iterator[str]:
         )
     if found.outside or found.unlaunched:
         count = found.outside + found.unlaunched
-        yield f"{count:,} of {found.work:,} kernels, copies and device ranges were launched outside any range"
+        what = "kernels, copies and device ranges"
+        yield f"{count:,} of {found.work:,} {what} were launched outside any range"
 
 
 def _cell(row: ProjectedRow, column: str) -> str:

@@ -135,7 +135,7 @@ LocalTool* connect_library(const std::string& path, const std::string& config,
   if (initialize(get_export_table) == 0) {
     if (tool->close) tool->close();
     (void)tool.release();  // leaked: the library may have kept the addresses of the slots
-    problem = path + " failed to initialise";
+    problem = path + " failed to initialize";
     return nullptr;
   }
   connect_extensions(library, tool->slots);

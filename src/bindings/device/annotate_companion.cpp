@@ -35,7 +35,7 @@ void before_wait(const EventFields& fields) noexcept {
   const py_error_scope scope;
   warn_once_quietly(
       "cold context",
-      "annotate(%R, sync=True) begins before the process has a CUDA context: range replay of "
+      "annotate(%R, sync=True) starts before the process has a CUDA context: range replay of "
       "Nsight Compute cannot profile what makes one; run it once before "
       "(nvspan.torch.warmup(model, *inputs), or nvspan.nsight.profile_region(..., warmup=1))",
       fields.message ? fields.message : Py_None);

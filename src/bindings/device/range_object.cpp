@@ -57,7 +57,7 @@ bool find_stream(PyObject* stream, cuda::Target& target) noexcept {
   if (resolve_stream(stream, target) == 0) return true;
   PyErr_Clear();
   warn_once_quietly("device-stream",
-                    "device_range cannot find the current stream: the range is not shown");
+                    "device_range dropped: cannot determine the current CUDA stream; pass stream=");
   return false;
 }
 
@@ -306,8 +306,8 @@ PyMethodDef device_range_functions[] = {
     {"end_device_range", as_method(end_range), METH_VARARGS | METH_KEYWORDS,
      "end_device_range(handle, stream=None)\n--\n\n"
      "Ends a device range: when the stream has done what it was given so far.\n\n"
-     "stream: as for device_range, except that None is the stream on which the range began. On\n"
-     "another stream the range ends when that stream has finished, never before it begins.\n\n"
+     "stream: as for device_range, except that None is the stream on which the range started. On\n"
+     "another stream the range ends when that stream has finished, never before it starts.\n\n"
      "Ending a range again, or None, does nothing. TypeError for anything else."},
     {nullptr, nullptr, 0, nullptr}};
 

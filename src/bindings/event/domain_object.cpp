@@ -129,9 +129,8 @@ void warn_overflow(const annotate::Domain& domain) noexcept {
   const annotate::MessageStats stats = domain.message_stats();
   warn_once_quietly(
       ("overflow " + domain.name()).c_str(),
-      "domain '%s' has registered %zu different messages: further ones are passed to the tool as "
-      "plain strings. Put what varies into payload=, or raise the limit "
-      "(nvspan.set_message_limit)",
+      "domain '%s' reached its limit of %zu registered names; new names are sent as plain strings. "
+      "Move changing data into payload=, or raise nvspan.set_message_limit()",
       domain.is_default() ? "NVTX" : domain.name().c_str(), stats.registered);
 }
 

@@ -206,13 +206,13 @@ PyMethodDef methods[] = {
     {"start", start, METH_VARARGS,
      "start(library, period)\n--\n\nBegins to sample the Python threads of this process into the "
      "recording of the injection library `library`, every `period` ns, or as often as a "
-     "two-hundredth of a processor allows where it is 0. None, or a str that says why not."},
+     "two-hundredth of a CPU core allows where it is 0. None, or a str that says why not."},
     {"pause", pause, METH_NOARGS,
      "pause()\n--\n\nEnds the sampler's thread for a while: the process is about to fork."},
     {"resume", resume, METH_NOARGS, "resume()\n--\n\nGoes on after pause()."},
     {"resume_in_child", resume_in_child, METH_NOARGS,
      "resume_in_child()\n--\n\nGoes on after pause(), in the forked child."},
-    {"stop", stop, METH_NOARGS, "stop()\n--\n\nEnds what start() began."},
+    {"stop", stop, METH_NOARGS, "stop()\n--\n\nEnds what start() started."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,

@@ -212,7 +212,7 @@ PyMethodDef domain_methods[] = {
     {"start_range", as_method(domain_start_range), METH_FASTCALL | METH_KEYWORDS,
      "start_range($self, attributes=None, *, message=None, color=None, category=None, "
      "payload=None)\n--\n\n"
-     "Starts a range that any thread may end; returns its id (0 when nobody listens)."},
+     "Starts a range that any thread may end; returns its id (0 when no tool listens)."},
     {"end_range", as_method(domain_end_range), METH_FASTCALL | METH_KEYWORDS,
      "end_range($self, range_id)\n--\n\nEnds a range by the id that start_range returned."},
     {"get_event_attributes", as_method(domain_get_event_attributes), METH_FASTCALL | METH_KEYWORDS,

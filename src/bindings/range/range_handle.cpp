@@ -80,7 +80,7 @@ PyGetSetDef range_handle_properties[] = {{"__class__", handle_class, nullptr, nu
 const char range_handle_documentation[] =
     "What start_range returns and end_range takes. Unpacks as (range_id, domain); the id is 0 "
     "when\n"
-    "nobody listened. May be passed to any thread of the process.";
+    "no tool listened. May be passed to any thread of the process.";
 
 // A pair of the nvtx package's shape: only the types are checked, the range is nobody's.
 int check_foreign(PyObject* handle) {

@@ -168,7 +168,7 @@ PyGetSetDef span_properties[] = {
 const char span_documentation[] =
     "span(message=None, color=None, domain=None, category=None, payload=None, *, level=1)\n--\n\n"
     "A range that starts and ends on request: in any function, task or thread.\n\n"
-    "Arguments as for annotate. start() sends the beginning and returns the span, end() the end;\n"
+    "Arguments as for annotate. start() sends the start and returns the span, end() the end;\n"
     "as a context manager it does both. One object may be open many times at once, and is safe in\n"
     "all threads. A range that is never ended stays open in the tool.\n\n"
     ">>> import nvspan\n"

@@ -203,7 +203,7 @@ std::uint32_t External::clock(const std::vector<std::pair<std::int64_t, std::int
   std::vector<record::ClockMap::Point> points;
   for (const auto& [own, ns] : given) {
     if (!points.empty() && own <= points.back().own) {
-      throw py::value_error("points must be in the order of their own times, and " +
+      throw py::value_error("points must be in the order of their times, and " +
                             std::to_string(own) + " follows " + std::to_string(points.back().own));
     }
     points.push_back(record::ClockMap::Point{own, ns});

@@ -16,7 +16,7 @@
 namespace nvspan::inject {
 namespace {
 
-constexpr const char* no_thread = "the system does not let it begin a thread";
+constexpr const char* no_thread = "the system does not let it start a thread";
 constexpr std::int64_t longest_wait = 1'000'000'000;  // ns, for the sampler's thread
 
 class RecordingSink final : public lines::SampleSink {

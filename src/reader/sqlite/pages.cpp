@@ -48,7 +48,7 @@ SqlitePages::SqlitePages(const std::string& path)
     // What SQLite has not yet taken from a log belongs to the database.
     if ((header[version_at + 1] == 2 && has_content(path + "-wal")) ||
         has_content(path + "-journal")) {
-      throw SqliteError("a log beside the database");
+      throw SqliteError("a log next to the database");
     }
     const off_t end = ::lseek(file_, 0, SEEK_END);
     if (end < 0) throw std::system_error(errno, std::generic_category());

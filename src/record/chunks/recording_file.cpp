@@ -142,10 +142,8 @@ bool RecordingFile::notice_cut() noexcept {
   if (cut_ || !segment_.is_cut()) return cut_;
   cut_ = true;
   exhausted_ = true;
-  core::write_error_line(
-      "the recording %s was cut off by another process (the events that it held and those that "
-      "follow are counted but not kept)",
-      segment_.path());
+  core::write_error_line("recording stopped: another process truncated %s; lost events are counted",
+                         segment_.path());
   segment_.rewrite(cut_header(file_cut));
   return true;
 }

@@ -145,7 +145,7 @@ def nested_ranges(filters: Sequence[RangeFilter], recording: Recording) -> list[
     return [
         note(
             f"{name!r} runs within {outer!r}: range replay profiles the outer range alone",
-            "--per-region profiles each of them in a run of its own",
+            "--per-region profiles each of them in a separate run",
             options=("--per-region",),
         )
         for name, outer in inner.items()

@@ -91,8 +91,8 @@ def output_name(name: str, program: Sequence[str]) -> str:
             raise ValueError(f"output may have {{host}}, {{rank}} and {{pid}} in it, not {field}")
     if "{" in re.sub(r"%q\{\w*\}", "", folder := os.path.dirname(name)):
         raise ValueError(
-            f"output may have {{host}}, {{rank}} and {{pid}} in the file's name, not in its directory "
-            f"{folder!r}"
+            f"output may have {{host}}, {{rank}} and {{pid}} in the file's name, not in its "
+            f"directory {folder!r}"
         )
     for field, sign in (("{host}", "%h"), ("{pid}", "%p"), ("{rank}", f"%q{{{variable}}}")):
         name = name.replace(field, sign)

@@ -139,7 +139,7 @@ def critical_path(found: Ranks) -> Table:
         ]  # fmt: skip
     return Table(
         "Critical path",
-        "The chain of work and collectives that the end of the job depends on. Making anything else "
-        "faster does not make the job faster.",
+        "The chain of work and collectives that the end of the job depends on. Making anything "
+        "else faster does not make the job faster.",
         ["rank", "share", "time", "on the critical path"], rows,
     )  # fmt: skip

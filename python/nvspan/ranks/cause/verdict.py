@@ -91,8 +91,8 @@ def _unnamed(found: Ranks, smallest: float | None) -> Verdict:
         verdict = Verdict(
             CANNOT_TELL,
             f"cannot tell: rank {doubt.rank}{place} may take {duration(doubt.ns.value)} longer "
-            f"({duration(max(0.0, doubt.ns.low))} to {duration(doubt.ns.high)}), which chance "
-            "gives too among so many ranks and ranges, or which costs the job next to nothing",
+            f"({duration(max(0.0, doubt.ns.low))} to {duration(doubt.ns.high)}); among these ranks "
+            "and ranges that may be chance, or it costs the job next to nothing",
         )
         verdict.next = "record more steps"
         return verdict

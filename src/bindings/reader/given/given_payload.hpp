@@ -117,7 +117,7 @@ class GivenPayload {
       const std::uint64_t begin = piece(row), end = piece(row + 1);
       fits = begin <= end && end <= words_->rows() && end - begin < record_words;
     }
-    if (!fits) throw std::invalid_argument("pieces must have a begin for each row, and an end");
+    if (!fits) throw std::invalid_argument("pieces must have a start for each row, and an end");
   }
 
   static constexpr std::uint64_t record_words = (std::uint64_t{1} << 24) - 2;

@@ -249,7 +249,7 @@ PyMethodDef torch_nvtx_functions[] = {
      "none."},
     {"range_start", as_method(range_start), METH_FASTCALL | METH_KEYWORDS,
      "range_start(msg, *, domain=None, color=None, category=None, payload=None)\n--\n\n"
-     "Starts a range that any thread may end with range_end. Returns its id, 0 if nobody listens."},
+     "Starts a range that any thread may end with range_end. Returns its id, 0 if none listens."},
     {"range_end", as_method(range_end), METH_FASTCALL | METH_KEYWORDS,
      "range_end(range_id, *, domain=None)\n--\n\n"
      "Ends the range that range_start returned, in the same domain; 0 is ignored."},

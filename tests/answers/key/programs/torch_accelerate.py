@@ -25,9 +25,8 @@ optimizer = torch.optim.SGD(model.parameters(), 1e-6)
 model, optimizer, loader = accelerator.prepare(model, optimizer, DataLoader(Texts(), batch_size=4))
 next(iter(loader))  # the first fetch is slower
 batches = iter(loader)
+inputs = next(batches)  # two batches, as the loader reads ahead, and not between steps
 for _ in range(50):
-    with phase("dataloader.next"):
-        inputs = next(batches)
     with phase("train_step"):
         with phase("forward"):
             loss = model(inputs).square().mean()
@@ -36,3 +35,5 @@ for _ in range(50):
         with phase("optimizer.step"):
             optimizer.step()
             optimizer.zero_grad()
+    with phase("dataloader.next"):
+        inputs = next(batches, None)
