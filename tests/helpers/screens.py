@@ -111,9 +111,12 @@ def runs(name: str, forward: float) -> list[str]:
     """Five runs of a loop."""
     phases = {"data wait": 2 * MS, "forward": forward * MS, "backward": 6 * MS}
     return [
-        os.fspath(write_loop(Path(f"{name}-{i}.nvspan"), phases, jitter=0.01, seed=i))
+        os.fspath(
+            write_loop(Path(f"{name}-{i}.nvspan"), phases, jitter=0.01, seed=i,
+                       begin=1000 * i * MS + (5000 * MS if name == "branch" else 0))
+        )
         for i in range(1, 6)
-    ]
+    ]  # fmt: skip
 
 
 def job() -> list[str]:

@@ -24,7 +24,7 @@ _PLURALS = "|".join(
 )
 _FIGURES = (
     ("a share has a space before its %", r"\d %(?!\()"),
-    ("a share of 10% or more has decimals", r"(?<![\w.,])\d\d+\.\d+%"),
+    ("a share of 10% or more has decimals", r"(?<![\w.,])(?!99\.\d%)\d\d+\.\d+%"),
     ("a share has two decimals", r"(?<![\w.,])\d\.\d\d+%"),
     ("one of several", rf"(?<![\w.,:/+-])(?<!rank )1 (?:{_PLURALS})\b(?! ?[:=(/])"),
     ("several of one", rf"(?<![\w.,:/#-])(?:[2-9]|[1-9][\d,]*\d) (?:{_NOUNS})\b(?![-\w])"),
@@ -32,6 +32,7 @@ _FIGURES = (
     ("a count has no comma", rf"(?<![\w.,:/#-])[1-9]\d{{3,}} (?:{_PLURALS})\b"),
 )  # fmt: skip
 _TIME = re.compile(r"(?<![\w.,:/])([\d,]+(?:\.\d+)?) (?:ns|us|ms|s|times)\b")
+_PLACE = re.compile(r"\b(?:at|from|to|between|and) \d+\.\d{4,6} s\b")  # in a recording: for --from
 
 # The term of each concept, for what it must not be called.
 _WORDS = {
@@ -72,7 +73,7 @@ def figures(text: str) -> Iterator[str]:
     for problem, pattern in _FIGURES:
         for match in re.finditer(pattern, text):
             yield f"{match[0]}: {problem}"
-    for match in _TIME.finditer(text):
+    for match in _TIME.finditer(_PLACE.sub("", text)):
         if "." in match[1] and significant(match[1]) > MAX_DIGITS:
             yield f"{match[0]}: {significant(match[1])} digits"
 
@@ -100,7 +101,8 @@ def of_screen(text: str) -> list[str]:
     """What is wrong with what a command printed."""
     found = [*figures(text), *words(text)]
     for line in text.split("\n"):
-        if line != line.rstrip() or "\t" in line:
+        # Two blanks end a line of Markdown within a quotation.
+        if line != line.rstrip() and not line.startswith("> ") or "\t" in line:
             found.append(f"{line!r}: blanks")
         if re.search(r"[a-z][.;,:]  +[a-z]", line):
             found.append(f"{line!r}: two blanks within a sentence")

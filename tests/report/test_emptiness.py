@@ -83,7 +83,7 @@ def test_other_commands_say_it_too(tmp_path):
         f"B ({path}) holds no ranges to compare",
     ]  # fmt: skip
     said = "one run of each: a change cannot be told from drift of the machine"
-    assert shown == f"no ranges\n\n0 slower by more than 5%\n{said}\n"
+    assert shown == f"no ranges\n\nnothing slower by more than 5%\n{said}\n"
 
 
 def test_times_in_which_nothing_begins():

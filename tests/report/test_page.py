@@ -35,7 +35,7 @@ def test_the_page_has_the_figures_and_what_is_missing(report):
     assert rows["inner"][1] == 8
     assert data["notes"] == [
         "still open: 1 range; total, self and share have the time until the end",
-        "orphans: 1 range end without an open range",
+        "unmatched: 1 range end without an open range",
     ]
     assert dict(data["facts"])["calls"] == "19"
 

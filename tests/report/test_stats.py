@@ -89,7 +89,7 @@ def test_what_is_missing_stands_on_top():
     lines = run_nvspan("stats", "--flat", recording_of()).stdout.splitlines()
     assert lines[:2] == [
         "still open: 1 range; total, self and share have the time until the end",
-        "orphans: 1 range end without an open range",
+        "unmatched: 1 range end without an open range",
     ]
     assert lines[2].split()[:5] == ["calls", "total", "self", "p50", "typical"]
     (never,) = (line for line in lines if "never" in line)

@@ -23,7 +23,7 @@ _RUN, _READ, _LIVE, _CHECK = GROUPS = (
 )
 #: Name: (module:function below nvspan.cli, help, group).
 COMMANDS = {
-    "record": ("record:main", "record ranges; print where the time went", _RUN),
+    "record": ("record:main", "record ranges, lines and kernels; print where the time went", _RUN),
     "trace": ("trace:main", "print NVTX events as they happen", _RUN),
     "nsys": ("nsys:main", "run under Nsight Systems and summarize the ranges", _RUN),
     "ncu": ("ncu:main", "profile the kernels of one range with Nsight Compute", _RUN),
@@ -39,7 +39,7 @@ COMMANDS = {
         _READ,
     ),
     "kernels": ("kernels:main", "rank GPU kernels, with the ranges that launched them", _READ),
-    "stats": ("stats:main", "tabulate ranges: calls, times, percentiles, shares", _READ),
+    "stats": ("stats:main", "tabulate ranges, or the hottest lines with --lines", _READ),
     "diff": ("diff:main", "compare runs; --fail exits with 1 on a regression", _READ),
     "report": ("report:main", "write one HTML page to keep or send", _READ),
     "view": ("view:main", "open the timeline in a browser", _READ),
@@ -54,7 +54,7 @@ COMMANDS = {
         "show what every process is doing and which rank blocks the job",
         _LIVE,
     ),
-    "top": ("top:main", "watch ranges live", _LIVE),
+    "top": ("top:main", "watch ranges and lines live", _LIVE),
     "attach": ("attach:attach", "start recording in an armed process (NVSPAN_RECORD=armed)", _LIVE),
     "detach": ("attach:detach", "stop recording in a process; it stays armed", _LIVE),
     "trigger": ("trigger:main", "save a job's last seconds, now or when a condition is met", _LIVE),
@@ -77,7 +77,7 @@ usage: nvspan COMMAND [options] ...
        nvspan [--profile] [--as-nvtx] script.py [arguments ...]
 """
 _HELP = """
-Find out which phase of a program takes its time, and whether the GPU waits.
+Find out which phase, which line and which kernel takes a program's time.
 {commands}
 Options for a Python program (script.py, -m module or -c code), here and after
 'record', 'trace' and 'nsys':

@@ -250,9 +250,10 @@ def _ending(
     sides: Sequence[Sequence[object]],
     rows: Sequence[dict[str, Any]],
 ) -> list[str]:
-    slower = sum(row["verdict"] == "slower" for row in rows)
-    said = f"{slower} slower by more than {exact_percent(options.threshold)}"
     ranges = [row for row in rows if "of_step" not in row]
+    phases = [row for row in rows if "of_step" in row]  # most of them are ranges as well
+    slower = max(sum(row["verdict"] == "slower" for row in part) for part in (ranges, phases))
+    said = f"{slower or 'nothing'} slower by more than {exact_percent(options.threshold)}"
     counts = [sum(row[s]["warmup"] for row in ranges if row[s]) for s in ("before", "after")]
     if any(counts):
         parts = [f"{count} of {name}" for count, name in zip(counts, called, strict=True)]

@@ -34,7 +34,7 @@ def left_out(lost: int, overwritten: int, unclosed: int, orphans: int) -> list[t
             "still open", unclosed,
             f"{counted(unclosed, 'range')}; total, self and share have the time until the end",
         ),
-        ("orphans", orphans, f"{counted(orphans, 'range end')} without an open range"),
+        ("unmatched", orphans, f"{counted(orphans, 'range end')} without an open range"),
     ]  # fmt: skip
     return [(word, text) for word, count, text in found if count > 0]
 

@@ -48,13 +48,15 @@ def age(ns: float) -> str:
 def percent(share: float | None, sign: Literal["", "+"] = "") -> str:
     """A share of 1 in percent: whole, with one decimal below 10; nothing for None.
 
-    >>> percent(0.1234), percent(0.05, "+"), percent(0.0996), percent(0.0), percent(1.0)
+    >>> percent(0.1234), percent(0.05, "+"), percent(0.0996), percent(-0.0001), percent(1.0)
     ('12%', '+5.0%', '10%', '0%', '100%')
     """
     if share is None:
         return ""
     value = 100 * share
-    return f"{value:{sign}.{int(0 < abs(value) < 9.95)}f}%"
+    if abs(value) < 0.05:
+        return "0%"
+    return f"{value:{sign}.{int(abs(value) < 9.95)}f}%"
 
 
 def exact_percent(share: float | None) -> str:

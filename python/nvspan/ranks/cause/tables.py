@@ -99,7 +99,7 @@ def savings(found: Ranks) -> Table:
             duration(cost.ns.value), percent(cost.steps),
             "(all of it)" if cost.range is None else printable(cost.range),
         ]
-        for cost in found.costs
+        for cost in found.costs if cost.range is None or cost.part.low > 0
     ]  # fmt: skip
     return Table(
         "What would be saved",

@@ -53,7 +53,7 @@ def render(found: Ranks) -> str:
         (len(found.step_times), "step"),
     ]
     kind = f" of {printable(found.step)}" if found.step not in ("", _MARKED) else ""
-    lines += ["", ", ".join(counted(number, noun) for number, noun in sizes) + kind]
+    lines += ["", ", ".join(counted(number, noun) for number, noun in sizes if number) + kind]
     for table in tables.all_of(found, _MOST_RANKS, _MOST_ROWS):
         lines += ["", aligned(table.heads, table.rows, table.heads[-1:])]
         if table.title == "Ranks" and len(table.rows) < len(found.ranks):

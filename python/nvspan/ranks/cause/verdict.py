@@ -238,7 +238,7 @@ def _culprit(number: int, delays: list[Delay], found: Ranks) -> Verdict:
 
 
 def _chance(delay: Delay) -> str:
-    return f"by chance that is so in fewer than 1 of {int(1 / delay.chance):,} jobs"
+    return f"by chance that is so in fewer than 1 of {float(f'{1 / delay.chance:.2g}'):,.0f} jobs"
 
 
 def _transient(top: Cost, found: Ranks) -> Verdict:
