@@ -76,10 +76,11 @@ _WAIT_STEMS = (
     *("wait", "acquire", "barrier", "recv", "synchroni", "semaphore", "idle", "blocked", "lock"),
     *("join", "poll", "select", "get", "put", "result", "completed", "map", "queue"),
 )
-# Work that has the name of a wait: "hash_join", "os.path.join".
+# Work that has the name of a wait: "hash_join", "os.path.join", "open_barrier", "barrier_option".
 _NO_WAIT = re.compile(
     r"(str|path|os|np|df|hash|merge|sql|table)s?[._ ]join"
-    r"|(^|[_ ])(?<![.])(hash|inner|outer|left|right|loop)[_ ]join",
+    r"|(^|[_ ])(?<![.])(hash|inner|outer|left|right|loop)[_ ]join"
+    r"|(open|close|raise|lower|lift)[_ ]barrier|barrier[_ ]option",
     re.I,
 )
 _FUNCTION = re.compile(r"^(.*):(\d+)\((.*)\)$")
@@ -112,10 +113,12 @@ def has_word(name: str, vocabulary: Set[str]) -> bool:
 
 
 def is_wait(name: str) -> bool:
-    """Whether a range of this name waits for somebody else. "join" alone is one of tables, too.
+    """Whether a range of this name waits for others. "join" alone is one of tables, too.
 
     >>> is_wait("queue.get"), is_wait("uploader.join"), is_wait("hash_join"), is_wait("join")
     (True, True, False, False)
+    >>> is_wait("dist.barrier"), is_wait("open_barrier")
+    (True, False)
     """
     lower = name.lower()
     if not any(stem in lower for stem in _WAIT_STEMS) or _NO_WAIT.search(name):

@@ -9,6 +9,8 @@ from answers.key import (
     event_loops,
     held_out_first_quiet,
     held_out_first_told,
+    held_out_fourth_quiet,
+    held_out_fourth_told,
     held_out_second_quiet,
     held_out_second_told,
     held_out_third_quiet,
@@ -42,4 +44,6 @@ FAMILIES = (
     held_out_second_told,
     held_out_third_quiet,
     held_out_third_told,
+    held_out_fourth_quiet,
+    held_out_fourth_told,
 )
