@@ -40,7 +40,7 @@ def test_a_range_that_holds_the_event_loop(tmp_path):
     assert blocking == (
         "blocking",
         "'render' holds the event loop 25% of the time, and 3.0 other requests wait for it",
-        "20 calls, the longest 20.0 ms; nothing else of thread 'event loop' begins or ends "
+        "20 calls, the longest 20.0 ms; nothing else of thread 'event loop' starts or ends "
         "meanwhile",
         "'query' takes 24.0 ms where another request holds the loop, 4.04 ms elsewhere",
     )

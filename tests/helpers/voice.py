@@ -15,7 +15,7 @@ MAX_DIGITS = 3  # significant ones, of a time, a share or a factor
 
 _NOUNS = (
     "block|byte|call|chunk|collective|copy|counter value|device|device range|event|file|finding|"
-    "frame|function|kernel|line|mark|module|name|option|outlier|process|range|rank|request|result|"
+    "frame|function|kernel|line|mark|module|name|option|outlier|pause|process|range|rank|request|result|"
     "row|run|sample|span|step|stretch|thread|time"
 )
 _PLURALS = "|".join(
@@ -27,7 +27,7 @@ _FIGURES = (
     ("a share of 10% or more has decimals", r"(?<![\w.,])(?!99\.\d%)\d\d+\.\d+%"),
     ("a share has two decimals", r"(?<![\w.,])\d\.\d\d+%"),
     ("one of several", rf"(?<![\w.,:/+-])(?<!rank )1 (?:{_PLURALS})\b(?! ?[:=(/])"),
-    ("several of one", rf"(?<![\w.,:/#-])(?:[2-9]|[1-9][\d,]*\d) (?:{_NOUNS})\b(?![-\w])"),
+    ("several of one", rf"(?<![\w.,:/#-])(?:[2-9]|[1-9][\d,]*\d) (?:{_NOUNS})\b(?![-#\w])"),
     ("a sentence about nothing", rf"(?<![\w.,:/-])0 (?:\w+ )?(?:{_PLURALS})\b"),
     ("a count has no comma", rf"(?<![\w.,:/#-])[1-9]\d{{3,}} (?:{_PLURALS})\b"),
 )  # fmt: skip
@@ -102,7 +102,8 @@ def of_screen(text: str) -> list[str]:
     found = [*figures(text), *words(text)]
     for line in text.split("\n"):
         # Two blanks end a line of Markdown within a quotation.
-        if line != line.rstrip() and not line.startswith("> ") or "\t" in line:
+        ends_blank = line != line.rstrip() and not line.startswith("> ")
+        if ends_blank or "\t" in line:
             found.append(f"{line!r}: blanks")
         if re.search(r"[a-z][.;,:]  +[a-z]", line):
             found.append(f"{line!r}: two blanks within a sentence")

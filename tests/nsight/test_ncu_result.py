@@ -255,4 +255,4 @@ def test_two_results_beside_each_other():
         "mean after",
         "change",
     ]
-    assert cells[1] == ["torch:layers.0", "3", "3", "9.66 us", "9.66 us", "+0%"]
+    assert cells[1] == ["torch:layers.0", "3", "3", "9.66 us", "9.66 us", "0%"]

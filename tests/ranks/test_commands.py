@@ -212,8 +212,8 @@ def test_recordings_that_take_long_to_summarize_are_left_alone(tmp_path, capsys,
     record._write_summaries(None, "{rank}.nvspan", "full", [str(path)])
     assert summaries(tmp_path) == []
     assert capsys.readouterr().err == (
-        f"nvspan record: {path.stat().st_size:,} MB were recorded: without --summaries there are "
-        "no summaries beside the files\n"
+        f"nvspan record: {path.stat().st_size:,} MB were recorded: without --summaries no "
+        "summaries are written next to the files\n"
     )
     record._write_summaries(True, "{rank}.nvspan", "full", [str(path)])
     assert summaries(tmp_path) == ["0.nvspan.summary"]

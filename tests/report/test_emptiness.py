@@ -159,8 +159,8 @@ def test_answers_that_recordings_of_statistics_do_not_hold(what, tmp_path):
     done = run_nvspan(what, STATS, other, check=1)
     assert done.stdout == ""
     assert done.stderr == (
-        f"nvspan {what}: {STATS} and 1 more: recorded with --mode stats, which keeps no single "
-        f"events, and so no {what}; 'nvspan stats' shows the statistics\n"
+        f"nvspan {what}: {STATS} and 1 more have no {what}: --mode stats keeps totals, not "
+        "events; record with --mode ring=64 instead\n"
     )
 
 
@@ -185,7 +185,7 @@ def test_what_else_recordings_of_statistics_do_not_hold():
     assert notes == [EVENTLESS.format("this answer")]
     assert _notes("diff", STATS, STATS)[1] == []  # ranges have statistics to compare
     done = run_nvspan("diff", "--step", "*", STATS, STATS, check=1)
-    assert "recorded with --mode stats" in done.stderr
+    assert "has no steps: --mode stats keeps totals" in done.stderr
 
 
 def test_times_do_not_apply_to_recordings_of_statistics():

@@ -90,7 +90,7 @@ class StatsRow(RangeName):
     warmup_squares: float  #: the sum of the squares of their durations
     sum: float  #: all durations, with those of nested ranges
     squares: float  #: the sum of their squares
-    first: int  #: when the first call began
+    first: int  #: when the first call started
     devices: int | None  #: of a "device": on how many of them it ran
     thread: int | None  #: by thread: a row of `Recording.threads`
     process: int | None  #: by thread, process, device or stream: a row of `Recording.processes`
@@ -153,7 +153,7 @@ class ProjectedRow(ExactRow, Row):
     launches: int  #: how many calls launched them; a graph's launch is one
     levels: int  #: how many ranges are around each of them, added up
     children: int  #: ranges with work whose tightest range is one of them
-    backward_ops: int  #: what autograd launched on threads of its own for them: in no other field
+    backward_ops: int  #: what autograd launched on its threads for them: in no other field
     backward_sum: int  #: its durations, added up
     backward_busy: int  #: time with at least one piece of it under way
 
@@ -215,7 +215,7 @@ class FoundSteps(Result):
     graphs: int  #: pieces of work that are whole graphs, in which the GPU may be idle
     outside: int  #: pieces of work that no step launched
     unshared: int  #: pieces of work that one of several steps launched, and nothing tells which
-    by_run_time: int  #: pieces of work that belong to the step during which they began
+    by_run_time: int  #: pieces of work that belong to the step during which they started
     unclosed: int  #: steps that did not end, or ended in another thread
     devices_left: int  #: devices that `idle` is not about
 
@@ -257,7 +257,7 @@ class TimelineCounter(Result):
 class Timeline(Result):
     """A recording reduced to what a page draws."""
 
-    first: int  #: when it begins
+    first: int  #: when it starts
     last: int  #: when it ends
     resolution: int  #: shorter ranges are merged; 0: none are
     hidden_levels: int  #: ranges that are too deep
@@ -344,7 +344,7 @@ class Statistics(Result):
     overwritten: int  #: how many events it overwrote there
     orphans: int  #: how many ends and pops had nothing to close
     others: int  #: ranges and marks beyond the space for names, in the rows "(other names)"
-    first: int  #: when the first of these ranges began
+    first: int  #: when the first of these ranges started
     last: int  #: when the last of them ended
     whole: int  #: from the first begin to the last end of all ranges, with those filtered out
     marks: list[MarkRow]  #: the marks
@@ -368,7 +368,7 @@ class RecordedProcess(Result):
     resolution: float  #: ns between two values of that clock
     closed: bool  #: whether the process finished the file
     open_chunks: int  #: chunks without a checksum
-    start: int  #: when the recording began
+    start: int  #: when the recording started
     end: int  #: when it ended
     unix_offset: int  #: added to a time, gives ns since 1970
     event_cost: float  #: the recorder's time for an event

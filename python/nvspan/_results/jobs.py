@@ -24,7 +24,7 @@ class JobProcess(Result):
     pid: int  #: its number in the operating system
     run: int  #: the same in all files of one `nvspan record` run
     unix_offset: int  #: added to a time of its machine, gives ns since 1970
-    first: int  #: when its first range began
+    first: int  #: when its first range started
     last: int  #: when its last range ended
     ranges: int  #: how many it had
     lost: int  #: events that could not be recorded
@@ -51,7 +51,7 @@ class LiveHeader(Result):
     rank: int | None  #: its rank in the job; None: not set
     frozen: bool  #: whether the file is a copy in a bundle
     command: list[str]  #: the command line
-    started: int  #: when the recording began, since 1970
+    started: int  #: when the recording started, since 1970
 
 
 class LiveThread(Result):
@@ -78,7 +78,7 @@ class OpenDeviceRange(Row):
     state: str  #: "opened", "launched", "begun" or "ended"
     device: int  #: the device's number
     stream: int | None  #: the stream's; None: an operation of NCCL's
-    tid: int  #: the thread that began it
+    tid: int  #: the thread that started it
     number: int | None  #: of an operation of NCCL's, in its communicator
     rank: int | None  #: of such an operation: which rank of the communicator this is, from 0
     ranks: int | None  #: of such an operation: how many ranks the communicator has

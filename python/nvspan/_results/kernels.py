@@ -26,7 +26,7 @@ class GpuGap(Result):
     """Time in which the work of GPUs was not recorded, or not all of it."""
 
     process: int  #: a row of `Recording.processes`
-    start: int  #: when it began
+    start: int  #: when it started
     end: int  #: when it ended
     reason: str  #: why
 
@@ -80,7 +80,7 @@ class KernelTime(Row):
     p50: float | None  #: the median, within 0.4%; None: too many rows to keep durations
     min: int  #: the shortest
     max: int  #: the longest
-    first: int  #: when the first was launched; where that is not known, when it began
+    first: int  #: when the first was launched; where that is not known, when it started
     share: float  #: `total` as a part of the time in which the GPU was busy
 
 

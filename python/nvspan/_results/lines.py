@@ -33,9 +33,9 @@ class SampledLine(SampledTime):
 
     file: str | None  #: the source file; None: unknown
     function: str | None  #: its qualified name, on CPython 3.10 its name; None: unknown
-    line: int | None  #: where a function begins, else the line; None: unknown
+    line: int | None  #: where a function starts, else the line; None: unknown
     end_line: int | None  #: by expression: its last line
-    column: int | None  #: by expression: where it begins, in bytes of UTF-8; None: unknown
+    column: int | None  #: by expression: where it starts, in bytes of UTF-8; None: unknown
     end_column: int | None  #: by expression: where it ends
 
 
@@ -57,7 +57,7 @@ class FunctionCaller(Result):
 
     file: str | None  #: of the function
     function: str | None  #: its qualified name, on CPython 3.10 its name; None: unknown
-    line: int  #: where it begins; 0: unknown
+    line: int  #: where it starts; 0: unknown
     caller_file: str | None  #: None: nobody is shown that called it
     caller: str | None  #: the function that did; None: likewise, or unknown
     call_line: int  #: the line of the call; 0: unknown
@@ -86,7 +86,7 @@ class SampledFlame(Result):
 
     roots: list[tuple[int, int]]  #: threads: a row of `Recording.processes`, the system's number
     ranges: list[tuple[Text, Text]]  #: domain and name
-    functions: list[tuple[Text, Text, int]]  #: function, file, the line where it begins
+    functions: list[tuple[Text, Text, int]]  #: function, file, the line where it starts
     nodes: list[SampledNode]  #: parents before their children
     lines: list[SampledNodeLine]  #: by their nodes
     hottest: list[SampledHotLine]  #: those with the most self time in each range, and in all

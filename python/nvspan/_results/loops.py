@@ -32,7 +32,7 @@ class LoopOpen(Result):
     name: str | None  #: None: they have no message
     thread: int  #: a row of `Recording.threads`
     ranges: int  #: how many
-    begin: int  #: when the first of them began
+    begin: int  #: when the first of them started
     end: int  #: the last moment in which it was known to be open
     self: int  #: time in which no other range of the thread was open within them
 
@@ -43,7 +43,7 @@ class LoopThread(Result):
     thread: int  #: a row of `Recording.threads`
     ranges: int  #: how many
     floating: int  #: of them, start/end ranges that overlap others of the thread
-    begin: int  #: when its first range begins
+    begin: int  #: when its first range starts
     end: int  #: when its last range ends
     covered: int  #: time in which one is open, floating ones aside
     waiting: int  #: time in which a wait is, floating ones aside
@@ -81,7 +81,7 @@ class LoopPart(Result):
     parent: int  #: a place in `LoopTree.parts`, which is before this one; -1: directly in the step
     calls: int  #: how many ranges
     total: int  #: time in which one is open
-    self: int  #: of it, time outside of its own parts
+    self: int  #: of it, time outside of its parts
     series: Buffer | None  #: its time in each step, of the 64 largest; None: a smaller one
 
 
@@ -153,7 +153,7 @@ class LoopWait(Result):
     meanwhile: list[LoopMeanwhile]  #: what it did, the largest share first
     others: bool  #: whether any other thread has a range meanwhile
     waiter: int | None  #: the thread that waits; None: maybe several
-    starts: Buffer  #: when each of them begins
+    starts: Buffer  #: when each of them starts
     ends: Buffer  #: when each of them ends
 
 

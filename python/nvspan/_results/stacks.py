@@ -14,7 +14,7 @@ class LiveFrame(Result):
     function: str | None  #: its qualified name, on CPython 3.10 its name; None: unknown
     line: int | None  #: None: unknown
     end_line: int | None  #: the last line of the expression
-    column: int | None  #: where the expression begins, in bytes of UTF-8; None: unknown
+    column: int | None  #: where the expression starts, in bytes of UTF-8; None: unknown
     end_column: int | None  #: where it ends
 
 

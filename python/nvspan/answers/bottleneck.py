@@ -47,7 +47,7 @@ def find_bottleneck(found: Steps) -> Bottleneck:
     """What the typical step waits for, by when the GPU has work."""
     if not found.has_work:
         return Bottleneck(
-            "cannot tell what the GPU did: no work of one was recorded "
+            "cannot tell what the GPU did: no GPU work was recorded "
             "('nvspan record --cuda kernels' records it, and so does nsys)"
         )
     whole = found.typical.duration

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MAX_PARTS, _MAX_PATH, _MAX_NAMES = 3, 2, 3
 _SMALL, _OUTSIDE = 0.02, 0.05  # of a step: a part that is left out, time outside that is said
-_NOTHING = 0.005  # of the run
+_NOTHING, _TINY = 0.005, 0.0005  # of the run, of a step: not said
 _FAMILY = 3  # numbered siblings that are said as one
 _MIN_STEADY = 5  # steps
 _STEADY = 0.25  # of the median, within which 90 % of the steps are
@@ -114,7 +114,7 @@ def composition(parts: Parts) -> str:
             clauses.append((parts.time(index), f"{text} ({', '.join(inner)})" if inner else text))
     clauses.sort(key=lambda clause: -clause[0])
     shown = [text for time, text in clauses[:_MAX_PARTS] if time > _SMALL * total]
-    shown = shown or [text for _, text in clauses[:1]]
+    shown = shown or [text for time, text in clauses[:1] if time > _TINY * total]
     if shown and parts.unnamed >= _OUTSIDE * total:
         shown.append(f"{share(parts.unnamed, total)} outside any phase")
     return ", ".join(shown)

@@ -30,7 +30,7 @@ def loss_findings(recording: Recording, stats: Stats) -> Iterator[Finding]:
     yield Finding(
         "losses",
         f"{count} {verb} missing from the recording, so times and calls are too low",
-        evidence=[loss.reason for loss in stats.losses[:3]],
+        evidence=list(dict.fromkeys(loss.reason for loss in stats.losses))[:3],
         next=f"nvspan stats {files_text(recording)}",
     )
 

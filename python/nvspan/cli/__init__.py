@@ -163,6 +163,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             given = " and ".join(word for word in flags if word.startswith("--"))
             raise UsageError(f"{given} cannot be used with {command!r}, which runs no program")
     except UsageError as error:
-        print(f"{_USAGE}nvspan: error: {error}", file=sys.stderr)
+        print(f"nvspan: error: {error}", file=sys.stderr)
         return 2
     return _command(command)([*flags, *words[1:]])

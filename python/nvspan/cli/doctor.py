@@ -15,7 +15,8 @@ from nvspan.report.text import printable
 
 _DESCRIPTION = """\
 Checks everything that decides whether annotations are recorded, and names the fix for each problem.
-What could hang or crash runs in its own process. The exit code is 0 without a problem, else 1."""
+Checks that could hang or crash run in a separate process. The exit code is 0 without a problem,
+else 1."""
 _SIGNS = {"ok": "  ", "note": "* ", "problem": "! "}
 _NAME_WIDTH = 13
 

@@ -82,7 +82,7 @@ _SETS = ("basic", "detailed", "full", "roofline")  # that every version has
 _LISTS = {
     "list-sets": "the sets for --set",
     "list-sections": "the sections for --section",
-    "list-rules": "its rules",
+    "list-rules": "the rules of the sections",
     "list-metrics": "the metrics of the chosen sections",
     "list-chips": "the GPUs for --chips",
     "query-metrics": "the metrics that a GPU has; --chips NAME is another one",
@@ -91,7 +91,7 @@ _LISTS = {
 
 def _parser() -> Parser:
     parser = parser_of("ncu", _DESCRIPTION, TABLE, TOOL, usage=_USAGE)
-    option = parser.section("what is profiled")
+    option = parser.section("selection")
     option(
         "--range NAME",
         "a range, where its name could be taken for a script; may be repeated",
@@ -134,7 +134,7 @@ def _parser() -> Parser:
         dest="processes",
     )
     option("--ranks N[,N]", "profile only these ranks of a launcher: 0,3 or 0-3")
-    option = parser.section("what is measured")
+    option = parser.section("measurement")
     option(
         "--preset",
         "quick (times), standard (ncu's set detailed), comprehensive (its set full); the default "
@@ -166,14 +166,19 @@ def _parser() -> Parser:
     )
     option("--clock-control", "lock the clocks (default: base)", choices=CLOCK_CONTROLS)
     option("--cache-control", "flush the caches (default: all)", choices=CACHE_CONTROLS)
-    option = parser.section("how ranges are found")
+    option = parser.section("finding ranges")
     option(
         "--using FILE",
         "a recording of the program in place of a dry one; may be repeated",
         action="append",
     )
-    option("--dry-steps N", "how many steps are recorded (default: 3)", type=int, default=3)
-    option("--dry-seconds S", "and for how long at most (default: 120)", type=float, default=120.0)
+    option("--dry-steps N", "how many steps to record (default: 3)", type=int, default=3)
+    option(
+        "--dry-seconds S",
+        "for how many seconds to record at most (default: 120)",
+        type=float,
+        default=120.0,
+    )
     option("--no-check", "skip the check that the run would profile something")
     option = parser.section("results")
     option(
@@ -189,7 +194,7 @@ def _parser() -> Parser:
     option("--log-file FILE", "write the table into FILE; stdout and stderr are the streams")
     option("--ncu PATH", "ncu (default: NVSPAN_NCU, PATH, or where it is installed)")
     ncu_read.add_reading(parser)
-    option = parser.section("what ncu lists, without a program")
+    option = parser.section("lists of ncu, for which no program runs")
     for name in QUERY_FLAGS:
         option(_spelled(name), argparse.SUPPRESS if name == "version" else _LISTS[name])
     hidden: dict[str, Any] = {"help": argparse.SUPPRESS}

@@ -49,7 +49,7 @@ _ALLOWED = {  # with --read
 
 def add_reading(parser: Parser) -> None:
     """Adds the options for reports that exist."""
-    option = parser.section("reports that exist")
+    option = parser.section("existing reports")
     option(
         "-i, --import, --read FILE",
         "show a report, and run no program: a row for each RANGE (default: all ranges); further "

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from nvspan.cli.trigger import Watch
 
 _DESCRIPTION = """\
-Runs a program, records the NVTX events of the program and its libraries, one file for each process,
-and prints where the time went. Arguments after the script, module or command belong to the program.
-The exit code is the program's."""
+Runs a program, records the NVTX events of the program and its libraries and samples its lines, and
+prints where the time went. Each process writes a file. Arguments after the script, module or
+command belong to the program. The exit code is the program's."""
 
 _MB = 1_000_000
 _MAX_FINDINGS = 3
@@ -81,9 +81,9 @@ def _parser() -> Parser:
     )
     parser.option(
         "--cuda WHAT",
-        "record what GPUs do, with the calls that launched it: kernels (or auto), kernels, copies, "
-        "sets and graphs; api, all CUDA calls too; memory, allocations and frees too; graphs, each "
-        "kernel of a graph too; several with commas; all; off (the default)",
+        "record GPU work and the calls that launched it: kernels or auto (kernels, copies, sets "
+        "and graphs), api (also every CUDA call), memory (also allocations and frees), graphs "
+        "(also each kernel of a graph), several of them with commas, all, or off (the default)",
     )
     parser.option(
         "--trigger TRIGGER",

@@ -91,7 +91,7 @@ def _parser() -> Parser:
     )
     parser.option("--gpu", "show what the GPU did for each range: the work launched within it")
     parser.option(
-        "--lines [RANGE]",
+        "--lines RANGE",
         "show the lines of Python in which the time is, from samples (nvspan record --lines): of "
         "the whole program, or within ranges called RANGE, with * and ?",
         nargs="?",

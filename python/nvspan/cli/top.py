@@ -26,7 +26,7 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan top`` with the arguments `argv`."""
     parser = parser_of("top", _DESCRIPTION, TARGETS)
     parser.option("--interval SECONDS", "time of one screen (default: 1)", type=float, default=1.0)
-    parser.option("--rate N", "samples a second (default: 1000)", type=float, default=1000)
+    parser.option("--rate N", "samples a second (default: 1,000)", type=float, default=1000)
     parser.option("--step NAME", "the range that is a step (default: the outermost repeating)")
     parser.option(
         "--stuck SECONDS",

@@ -48,9 +48,9 @@ def need_events(recording: OpenedFiles, what: str) -> None:
     """Raises a `ValueError` where a recording cannot have `what`, as it holds statistics alone."""
     if not has_events(recording):
         paths = [process.path for process in recording.processes]
-        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        more = f" and {len(paths) - 1} more have" if len(paths) > 1 else " has"
         raise ValueError(
-            f"{paths[0]}{more} has no {what}: --mode stats keeps totals, not events; record with "
+            f"{paths[0]}{more} no {what}: --mode stats keeps totals, not events; record with "
             "--mode ring=64 instead"
         )
 

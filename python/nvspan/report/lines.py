@@ -64,10 +64,11 @@ def missed_lines(facts: SampleFacts) -> list[str]:
 def states_text(lines: Lines) -> str:
     """How much of the time was on a core, and how much in waits."""
     total = max(lines.total, 1)
-    text = f"{percent(lines.running / total)} on a core, {percent(lines.waiting / total)} waiting"
+    states = [(lines.running, "on a core"), (lines.waiting, "waiting")]
     if lines.ready > _MANY * total:
-        text += f", {percent(lines.ready / total)} waiting for a core"
-    return text
+        states.append((lines.ready, "waiting for a core"))
+    said = [f"{percent(time / total)} {state}" for time, state in states if time]
+    return ", ".join(said) or "no samples"
 
 
 def notes(lines: Lines, within: str = "") -> list[str]:

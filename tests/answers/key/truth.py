@@ -15,12 +15,11 @@ import numpy as np
 from answers.key.answer import Answer
 from answers.key.program import MS, Program
 
+from helpers import voice
+
 POINTS = 5.0  # by which a percentage may differ from the truth
 TIME = 0.06  # by which a duration may
-# No recording has a GPU, and no sentence a plural of one, or a figure that is none.
-_NEVER = re.compile(
-    r"\b(?:GPU|CUDA|nan|inf)\b|(?<![\d.,])1 (?:steps|requests|ranges|times|calls|threads|pauses)\b"
-)
+_NEVER = re.compile(r"\b(?:GPU|CUDA|nan|inf)\b")  # no recording has a GPU
 _UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 
 
@@ -175,6 +174,7 @@ def wording(answer: Answer) -> Iterator[str]:
             yield f"above 100 %: {text}"
         if wrong := _NEVER.search(text):
             yield f"{wrong[0]!r} is said: {text}"
+        yield from (f"{problem}: {text}" for problem in voice.figures(text))
 
 
 def steps_of(program: Program, step: str) -> np.ndarray:

@@ -56,6 +56,10 @@ class Parser(argparse.ArgumentParser):
         """Ends the command with one line and exit code 1."""
         self.exit(1, f"{self.prog}: {text}\n")
 
+    def error(self, message: str) -> NoReturn:
+        """Ends the command with one line and exit code 2; --help has the usage."""
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
     def given(self, options: argparse.Namespace, *names: str) -> list[str]:
         """The options among `names` (``--`` left out) that are not at their defaults."""
         flags = [action for action in self._actions if action.option_strings[-1:]]
