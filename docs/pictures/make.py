@@ -176,7 +176,7 @@ def main() -> int:
             ranks_page(tab, DATA / packed, recordings, folder, HERE / name)
         browser.close()
         before, after = unpacked("slow", folder, "before"), unpacked("fixed", folder, "after")
-        terminal(["nvspan", "diff", before, after], 82, HERE / "diff.svg")
+        terminal(["nvspan", "diff", before, after], 96, HERE / "diff.svg")
     for picture in sorted(HERE.glob("*.[ps][nv]g")):
         print(f"{picture.stat().st_size:8} {picture.name}")
     return 0

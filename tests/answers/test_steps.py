@@ -44,14 +44,14 @@ def run(*words):
         ("data", "data", "bound by data loading: the GPU has no work for at least 87% of the step, "
          "82% while the CPU is in 'data wait'; work starts 9.65 us after its launch"),
         ("item", None, "cannot tell what limits the step: the GPU has no work for at least 29% of "
-         "the step, 23% while the CPU is in 'other', and may be idle within its ranges ('nvspan "
-         "record --cuda kernels' tells)"),
+         "the step, 23% while the CPU is outside any phase, and may be idle within its ranges "
+         "('nvspan record --cuda kernels' tells)"),
         ("launch", "launch", "launch-bound: the GPU keeps up with the launches, its work ends "
          "642 ns after the CPU has launched it (its ranges cover 93% of the step)"),
         ("gpu", "gpu", "GPU-bound: its work ends 1.70 s after the CPU has launched it; what a step "
          "launches takes it at most 172 ms, and the launching 1.76 ms"),
         ("graph", "cpu", "bound by time outside any phase: the GPU has no work for at least 90% of "
-         "the step, 90% while the CPU is in 'other'"),
+         "the step, 90% while the CPU is outside any phase"),
     ],
 )  # fmt: skip
 def test_what_a_loop_waits_for(loops, name, bound, said):

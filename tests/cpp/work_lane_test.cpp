@@ -211,7 +211,7 @@ void shapes_gaps_and_gpus_are_kept() {
   EXPECT_EQUAL(shapes, "012");  // the one without a shape is written first
   EXPECT_EQUAL(gaps_of(recording),
                "CUPTI dropped some\na profiler of the program had CUPTI\n"
-               "CUPTI was not to be had\na profiler of the program had CUPTI to the end\n");
+               "CUPTI could not be used\na profiler of the program had CUPTI to the end\n");
   const auto& gpu = recording.processes()[0].gpus.at(1);
   EXPECT(gpu.limits.processors == 132 && recording.text(gpu.name) == "GPU");
 }

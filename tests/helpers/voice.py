@@ -49,7 +49,7 @@ _WORDS = {
     r"pieces? of work": "kernels and copies",
     r"(?:is|are) (?:told|asked|said)": "who does what",
     r"of (?:its|their|nvspan's) own": "(leave out)",
-    r"(?:initial|synchron|optim|recogn|summar|normal)is(?:ed?|es|ing|ation)": "-ize",
+    r"(?:initial|synchron|optim|recogn|normal)is(?:ed?|es|ing|ation)": "-ize",
 }
 _WORD = re.compile(rf"(?<![\w./'`-])(?:{'|'.join(_WORDS)})(?![\w`-])", re.IGNORECASE)
 _CODE = re.compile(r"`[^`]*`|\]\([^)]*\)|<[^>]*>|https?://\S+")

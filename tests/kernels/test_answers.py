@@ -92,7 +92,7 @@ def test_where_all_is_a_gap_nothing_is_said_of_the_gpu():
     steps = done.recording.steps()
     assert not steps.has_work
     (gap,) = done.recording.gpu_gaps
-    assert (gap.reason, gap.end) == ("CUPTI was not to be had", done.recording.processes[0].end)
+    assert (gap.reason, gap.end) == ("CUPTI could not be used", done.recording.processes[0].end)
 
 
 def test_work_that_a_killed_process_had_not_got_is_a_gap():

@@ -104,7 +104,7 @@ print(answers)
     )
     lent, refused = done.recording.gpu_gaps
     assert (lent.reason, refused.reason) == (
-        "a profiler of the program had CUPTI", "CUPTI was not to be had",
+        "a profiler of the program had CUPTI", "CUPTI could not be used",
     )  # fmt: skip
     assert lent.end == refused.start < refused.end < done.recording.processes[0].end
 

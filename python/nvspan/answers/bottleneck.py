@@ -122,7 +122,8 @@ def _of_idle(found: Steps, idle: float, phase: str, most: float) -> tuple[str | 
     whole, ahead = typical.duration, typical.ahead
     start = f"the GPU has no work for {at_least(found)}{share(idle, whole)} of the step"
     lead = "" if ahead is None else f"; work starts {duration(ahead)} after its launch"
-    during = f", {share(most, whole)} while the CPU is in '{printable(phase)}'"
+    place = "outside any phase" if phase == OTHER else f"in '{printable(phase)}'"
+    during = f", {share(most, whole)} while the CPU is {place}"
     if phase == "data wait":
         return "data", f"bound by data loading: {start}{during}{lead}"
     if typical.wait_calls >= _MANY_WAITS or phase == WAITING:

@@ -13,6 +13,7 @@ from nvspan.answers.words import plain_name, share
 from nvspan.loops.loop import Loop
 from nvspan.recording.lines import Lines
 from nvspan.recording.losses import has_events
+from nvspan.recording.steps import OUTSIDE
 from nvspan.recording.time_text import duration
 from nvspan.report.hottest import function_rows, hottest, hottest_cells
 from nvspan.report.narrow import fitted
@@ -62,7 +63,7 @@ def _phase_rows(
     ]
     others = []
     if cells and parts.unnamed >= _OUTSIDE * parts.total:
-        others.append(("(outside any phase)", parts.unnamed))
+        others.append((OUTSIDE, parts.unnamed))
     if parts.held:
         others.append(("(held up by others)", parts.held))
     for name, time in others:

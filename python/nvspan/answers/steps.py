@@ -11,7 +11,7 @@ from nvspan.answers.bottleneck import find_bottleneck
 from nvspan.answers.choice import choice_fields, choice_lines
 from nvspan.answers.words import left_out, share
 from nvspan.recording.frame import flat
-from nvspan.recording.steps import HELD_UP, WAITING, Steps
+from nvspan.recording.steps import HELD_UP, WAITING, Steps, phase_title
 from nvspan.recording.time_text import counted, duration
 from nvspan.report import text
 from nvspan.report.narrow import fitted
@@ -103,7 +103,7 @@ def typical_table(found: Steps) -> tuple[list[str], list[list[str]]]:
     heads = ["phase", "CPU", "share", *_gpu_heads(found)]
     cells = []
     for phase in found.phases:
-        row = [text.printable(phase), duration(typical.cpu[phase]),
+        row = [phase_title(phase), duration(typical.cpu[phase]),
                share(typical.cpu[phase], whole)]  # fmt: skip
         row += _gpu_cells(found, typical.gpu[phase], typical.idle[phase])
         cells.append(row)
@@ -129,14 +129,14 @@ def _odd_table(
     cells = []
     for row in shown:
         over = difference(found, row)
-        what = ", ".join(f"{text.printable(phase)} {_signed(ns)}" for phase, ns in over[:parts])
+        what = ", ".join(f"{phase_title(phase)} {_signed(ns)}" for phase, ns in over[:parts])
         cells.append([_step_name(row), row["state"], duration(row["duration"]),
                       _signed(row["duration"] - whole), what])  # fmt: skip
     return ["step", "state", "CPU", "than typical", "of which"], cells, len(rows) - len(shown)
 
 
 def _all_table(found: Steps, top: int | None) -> tuple[list[str], list[list[str]], int]:
-    heads = ["step", "state", "CPU", *map(text.printable, found.phases), *_gpu_heads(found)]
+    heads = ["step", "state", "CPU", *map(phase_title, found.phases), *_gpu_heads(found)]
     cells = []
     rows = found.rows()
     for row in rows[:top]:

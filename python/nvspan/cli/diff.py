@@ -28,7 +28,7 @@ from nvspan.cli.common.reading import (
 )
 from nvspan.recording.label import matches
 from nvspan.recording.losses import damage_lines
-from nvspan.recording.steps import OTHER
+from nvspan.recording.steps import OTHER, OUTSIDE
 from nvspan.recording.time_text import counted, duration, exact_percent, percent
 from nvspan.report import emptiness, render, text
 from nvspan.report.line_changes import line_columns
@@ -71,6 +71,13 @@ def _two_names(given: str) -> list[str]:
     return found
 
 
+def _label(row: dict[str, Any]) -> str:
+    """A range or phase, as `nvspan steps` has it."""
+    if "of_step" in row and row["name"] == OTHER:
+        return str(row["label"]).replace(OTHER, OUTSIDE, 1)
+    return text.printable(row["label"])
+
+
 def _cells(row: dict[str, Any], has_limits: bool, has_lines: bool) -> list[str]:
     both = (row["before"], row["after"])
     low, high = (percent(row[key], "+") for key in ("low", "high"))
@@ -81,7 +88,7 @@ def _cells(row: dict[str, Any], has_limits: bool, has_lines: bool) -> list[str]:
         percent(row["change"], "+"),
         *(limits if has_limits else ()),
         row["verdict"],
-        text.printable(row["label"]),
+        _label(row),
         *(["" if row["line"] is None else row["line"].cell()] if has_lines else ()),
     ]
 

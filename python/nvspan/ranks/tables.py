@@ -12,6 +12,7 @@ from nvspan._results.kernels import GpuGap
 from nvspan.ranks.many import ManyRecordings
 from nvspan.ranks.steps import ManySteps
 from nvspan.recording import Recording
+from nvspan.recording.steps import phase_title
 from nvspan.recording.time_text import duration
 from nvspan.report.narrow import fitted
 from nvspan.report.summary import Summary
@@ -73,7 +74,7 @@ def steps_table(steps: ManySteps, most: int | None = None, form: str = "table") 
         ]
         for row in rows[:most]
     ]
-    columns = ["rank", "steps", "median", "mean", "max", *map(printable, shown), "host"]
+    columns = ["rank", "steps", "median", "mean", "max", *map(phase_title, shown), "host"]
     return fitted(columns, cells, ("host",), form=form)
 
 

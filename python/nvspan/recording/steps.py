@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 
 OTHER, WAITING, COMMUNICATION = "other", "synchronising", "communication"
+OUTSIDE = "(outside any phase)"  # OTHER, where people read it
 HELD_UP = "held up"
 STATES = ("typical", "warm-up", "outlier")
 # What `nvspan.torch.auto` and torch's own profiler call the phases of a training step.
@@ -65,6 +66,15 @@ _WAITING = (
 _NOT_KNOWN = -(2**63)
 _STEP_ROLE, _WAITING_ROLE, _FIRST_PHASE = 1, 2, 3
 _MOST_FOUND, _MOST_PHASES = 12, 64
+
+
+def phase_title(phase: str) -> str:
+    """A phase as tables have it.
+
+    >>> phase_title("load"), phase_title("other")
+    ('load', '(outside any phase)')
+    """
+    return OUTSIDE if phase == OTHER else printable(phase)
 
 
 class Steps(Frame):

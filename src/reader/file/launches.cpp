@@ -70,7 +70,7 @@ std::string_view gap_text(std::uint32_t reason) {
     case record::GapReason::lent:
       return "a profiler of the program had CUPTI";
     case record::GapReason::refused:
-      return "CUPTI was not to be had";
+      return "CUPTI could not be used";
     case record::GapReason::dropped:
       return "CUPTI dropped some";
   }

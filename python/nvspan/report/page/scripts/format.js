@@ -16,7 +16,8 @@ export function timeText(ns) {
 }
 
 /** @param {number} share of 1 */
-export const percentText = share => (100 * share).toFixed(share && Math.abs(share) < 0.0995 ? 1 : 0) + "%";
+export const percentText = share =>
+  (100 * share).toFixed(Math.abs(share) >= 0.0005 && Math.abs(share) < 0.0995 ? 1 : 0) + "%";
 
 /**
  * The half of an interval, as report/lines.py writes it.
