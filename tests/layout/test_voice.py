@@ -19,7 +19,7 @@ from helpers.tree import ROOT, cpp_files
 
 PACKAGE = ROOT / "python" / "nvspan"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-LITERAL = re.compile(r"""'(?:[^'\\\n]|\\.)+'|"((?:[^"\\\n]|\\.)*)\"""")
+LITERAL = re.compile(r"""'(?:[^'\\\n]|\\.)'|"((?:[^"\\\n]|\\.)*)\"""")
 
 NO_PROSE = {
     "cli/ncu.py": "the lines of its usage",
@@ -91,7 +91,7 @@ def test_texts_of_the_compiled_parts():
     found = []
     for path in cpp_files():
         code = re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))
-        texts = filter(None, LITERAL.findall(code))
+        texts = [text for text in LITERAL.findall(code) if " " in text.strip()]
         found += [f"{path.name}: {problem}" for text in texts for problem in voice.words(text)]
     assert found == []
 
