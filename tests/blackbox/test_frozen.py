@@ -179,7 +179,7 @@ def test_so_many_bundles_are_written_and_no_more(tmp_path):
         (["record", "--trigger", "slow:a", "-c", "1"], 2,
          "trigger 'slow:a': needs a range and a factor, as in slow:step>3"),
         (["record", "-o", "{rank}/x.nvspan", "--trigger", "killed", "-c", "1"], 2,
-         "the recordings must lie in one folder, and"),
+         "the recordings must be in one directory, and"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(tmp_path, monkeypatch, words, code, said):

@@ -220,7 +220,7 @@ for _ in range(10):
     assert [(load.line, load.share > 0.9), (save.line, save.share > 0.9)] == [(5, True), (7, True)]
 
 
-@pytest.mark.filterwarnings("ignore:.* imported before the recording began")
+@pytest.mark.filterwarnings("ignore:.* imported before the recording started")
 @pytest.mark.parametrize("mode", ["ring=1", "full"])
 def test_lines_of_a_part_of_a_program(tmp_path, mode):
     """And the second recording begins anew."""

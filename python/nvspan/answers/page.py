@@ -13,7 +13,7 @@ from nvspan.answers.explain import explanation
 from nvspan.answers.finding import Finding
 from nvspan.answers.findings import Analysis
 from nvspan.recording.modules import Modules, row_title
-from nvspan.recording.steps import Steps
+from nvspan.recording.steps import Steps, phase_title
 from nvspan.report.text import printable
 
 BARS = 300
@@ -67,7 +67,7 @@ def _steps(found: Steps) -> dict[str, Any]:
     return {
         "heading": steps.heading(found),
         "limit": find_bottleneck(found).text if found.has_work else "",
-        "phases": list(map(printable, found.phases)), "bars": bars, "each": each,
+        "phases": list(map(phase_title, found.phases)), "bars": bars, "each": each,
         "typical": typical.duration, "heads": heads, "cells": cells,
     }  # fmt: skip
 

@@ -127,3 +127,41 @@ def nothing_in_steps_of_one_part(program: Program) -> Truth:
     """Its name says what the step is, and so it is no news."""
     program.loop("step", 60, {"": 9.8}, noise=0.03)
     return Truth("step", 60)
+
+
+@recording
+def nothing_in_pickets_of_a_fence(program: Program) -> Truth:
+    """Seven parts of a seventh each."""
+    parts = {f"{name}": 1.5 for name in ("mark", "dig", "set", "pour", "level", "nail", "paint")}
+    program.loop("build_picket", 150, parts, noise=0.06)
+    return Truth("build_picket", 150)
+
+
+@recording
+def nothing_in_orbits_of_unequal_length(program: Program) -> Truth:
+    """The parts differ from round to round, and their sum hardly does."""
+    factors = wandering(program.random, 260, 0.5, 0.04).tolist()
+    parts = {"sun": 2.1, "drag": 2.0, "oblateness": 2.2, "integrate_orbit": 2.3}
+    program.loop("orbit_step", factors, parts, noise=0.1)
+    return Truth("orbit_step", 260)
+
+
+@recording
+def nothing_in_a_script_of_five_files(program: Program) -> Truth:
+    thread = program.thread(noise=0.05)
+    for name in ("north.csv", "east.csv", "south.csv", "west.csv", "center.csv"):
+        thread.leaf(f"merge {name}", 240)
+        thread.spend(2)
+    return Truth(None)
+
+
+@recording
+def nothing_in_rounds_of_two_threads(program: Program) -> Truth:
+    """Another thread is in a range for a hundredth of the time."""
+    thread, other = program.thread("main", noise=0.05), program.thread("beacon", noise=0.1)
+    parts = {"scan_band": 1.8, "rank_signals": 1.9, "tune": 1.7, "listen": 2.0}
+    thread.loop("radio_round", 400, parts)
+    while other.now < thread.now - 200_000_000:
+        other.leaf("send_beacon", 1)
+        other.spend(99)
+    return Truth("radio_round", 400)

@@ -54,7 +54,7 @@ RIGHT = Answer(
     ("changes", "wrong"),
     [
         ({}, []),
-        ({"findings": [("dominant", "84.9 % of a step is in load"), ("rare", "")]}, []),
+        ({"findings": [("dominant", "85% of a step is in load"), ("rare", "")]}, []),
         ({"step": "load"}, ["the step is 'step', not 'load'"]),
         ({"count": 9}, ["10 steps, not 9"]),
         ({"unit": "request"}, ["a step is a step, not a request"]),
@@ -81,7 +81,7 @@ RIGHT = Answer(
         ({"findings": [*RIGHT.findings, ("jump", "a jump")]}, ["false, jump: a jump"]),
         (
             {"findings": [*RIGHT.findings, ("rare", "1 steps")]},
-            ["'1 steps' is said: 1 steps"],
+            ["1 steps: one of several: 1 steps"],
         ),
     ],
 )

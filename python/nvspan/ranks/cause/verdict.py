@@ -238,7 +238,9 @@ def _culprit(number: int, delays: list[Delay], found: Ranks) -> Verdict:
 
 
 def _chance(delay: Delay) -> str:
-    return f"by chance that is so in fewer than 1 of {float(f'{1 / delay.chance:.2g}'):,.0f} jobs"
+    jobs = int(1 / delay.chance)
+    jobs -= jobs % 10 ** max(len(str(jobs)) - 2, 0)  # two digits, and not more than there are
+    return f"by chance that is so in fewer than 1 of {jobs:,} jobs"
 
 
 def _transient(top: Cost, found: Ranks) -> Verdict:
