@@ -147,10 +147,10 @@ def nothing_in_orbits_of_unequal_length(program: Program) -> Truth:
 
 
 @recording
-def nothing_in_a_script_of_five_files(program: Program) -> Truth:
+def nothing_in_a_script_of_eight_files(program: Program) -> Truth:
     thread = program.thread(noise=0.05)
-    for name in ("north.csv", "east.csv", "south.csv", "west.csv", "center.csv"):
-        thread.leaf(f"merge {name}", 240)
+    for name in ("north", "east", "south", "west", "center", "islands", "port", "old"):
+        thread.leaf(f"merge {name}.csv", 240)
         thread.spend(2)
     return Truth(None)
 
