@@ -19,7 +19,7 @@ constexpr CuptiResult cupti_max_limit_reached = 12;
 constexpr CuptiResult cupti_insufficient_privileges = 35;
 constexpr CuptiResult cupti_multiple_subscribers = 39;
 
-enum class CuptiDomain : int { driver = 1, runtime = 2 };
+enum class CuptiDomain : int { driver = 1, runtime = 2, resource = 3 };
 enum class CuptiSite : int { enter = 0, exit = 1 };
 
 // What a callback of the domains of the driver's and the runtime's calls is given.
@@ -34,6 +34,29 @@ struct CuptiCall {
   std::uint64_t* correlation_data;
   std::uint32_t correlation_id;
 };
+
+// Of the driver's domain: cuStreamBeginCapture, its second version and cuStreamBeginCaptureToGraph,
+// each also for the default stream of a thread; cuStreamEndCapture.
+inline constexpr std::uint32_t begin_capture_ids[] = {495, 496, 539, 540, 720, 721};
+inline constexpr std::uint32_t end_capture_ids[] = {497, 498};
+// Of the domain of resources.
+constexpr std::uint32_t graph_node_created = 13, graph_node_destroyed = 14, graph_node_cloned = 20;
+// What a callback of that domain is given; `descriptor` is a CuptiGraph where it is of a graph.
+struct CuptiResource {
+  void* context;
+  void* handle;
+  const void* descriptor;
+};
+struct CuptiGraph {
+  void* graph;
+  void* original_graph;
+  void* node;
+  void* original_node;  // of a clone
+  int node_type;
+  void* dependency;
+  void* executable;
+};
+
 using CuptiCallback = void (*)(void* user, CuptiDomain domain, std::uint32_t id, const void* data);
 
 // --- activity records ----------------------------------------------------------------------------
@@ -53,7 +76,7 @@ struct ActivityRecord {
   ActivityKind kind;
 };
 
-struct KernelRecord {  // CUpti_ActivityKernel4 and later
+struct KernelRecord {  // CUpti_ActivityKernel5 and later
   ActivityKind kind;
   std::uint8_t cache_config;
   std::uint8_t shared_memory_config;
@@ -75,6 +98,13 @@ struct KernelRecord {  // CUpti_ActivityKernel4 and later
   std::uint32_t correlation;
   std::int64_t grid_id;
   const char* name;
+  void* reserved;
+  std::uint64_t queued;
+  std::uint64_t submitted;
+  std::uint8_t launch_type;
+  std::uint8_t carveout[3];
+  std::uint32_t shared_memory_executed;
+  std::uint64_t graph_node;  // 0: not of a graph
 };
 
 struct CopyRecord {  // CUpti_ActivityMemcpy3 and later
@@ -90,6 +120,10 @@ struct CopyRecord {  // CUpti_ActivityMemcpy3 and later
   std::uint32_t context;
   std::uint32_t stream;
   std::uint32_t correlation;
+  std::uint32_t runtime_correlation;
+  std::uint32_t padding;
+  void* reserved;
+  std::uint64_t graph_node;
 };
 
 struct PeerCopyRecord {  // CUpti_ActivityMemcpyPtoP2 and later
@@ -109,6 +143,8 @@ struct PeerCopyRecord {  // CUpti_ActivityMemcpyPtoP2 and later
   std::uint32_t destination_device;
   std::uint32_t destination_context;
   std::uint32_t correlation;
+  void* reserved;
+  std::uint64_t graph_node;
 };
 
 struct SetRecord {  // CUpti_ActivityMemset2 and later
@@ -121,6 +157,10 @@ struct SetRecord {  // CUpti_ActivityMemset2 and later
   std::uint32_t context;
   std::uint32_t stream;
   std::uint32_t correlation;
+  std::uint16_t flags;
+  std::uint16_t memory_kind;
+  void* reserved;
+  std::uint64_t graph_node;
 };
 
 enum class MemoryOperation : std::uint32_t { allocation = 1, release = 2 };
@@ -205,6 +245,8 @@ struct CuptiFunctions {
   CuptiResult (*next_record)(std::uint8_t* buffer, std::size_t valid, ActivityRecord** record);
   CuptiResult (*dropped_records)(void* context, std::uint32_t stream, std::size_t* dropped);
   CuptiResult (*flush)(std::uint32_t flag);
+  // Null: CUPTI has none, before CUDA 11.
+  CuptiResult (*graph_node)(void* node, std::uint64_t* id);
 };
 
 }  // namespace nvspan::cupti

@@ -5,15 +5,19 @@
 
 #include "cupti/buffers.hpp"
 #include "cupti/flusher.hpp"
+#include "cupti/graph_nodes.hpp"
 #include "cupti/launch_calls.hpp"
 #include "cupti/library.hpp"
 
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
+#include <mutex>
 
 namespace nvspan::cupti {
 namespace {
@@ -26,11 +30,16 @@ struct TakenActivity {
   const CuptiFunctions* functions = nullptr;  // not null from the first time that it began
   ActivityTaker taker = {};
   ActivityBuffers buffers;
+  GraphNodes nodes;
+  std::atomic<std::uint64_t> capture_began{0};  // the last one that goes on; 0: none does
   Flusher flusher;
   void* subscriber = nullptr;  // null: it has not begun
   std::atomic<pid_t> pid{0};   // of the process in which it has
   bool needs_buffers = false;  // first_without_buffers
   std::atomic<bool> all_calls{false};
+  bool graphs_whole = false;  // unless somebody asked for nodes
+  std::mutex asking;
+  unsigned askers = 0;                  // for nodes
   std::atomic<std::uint32_t> begun{0};  // how often it has
   std::atomic<bool> takes{false};
   std::atomic<std::uint64_t> delivered{0};  // when the last buffer came, or the taking began
@@ -87,15 +96,66 @@ void end_call(const TakenActivity& self, std::uint32_t place, const CuptiCall& c
                              self.taker.clock(), own.correlation});
 }
 
+// --- graphs --------------------------------------------------------------------------------------
+
+bool is_one_of(std::uint32_t id, const std::uint32_t* begin, const std::uint32_t* end) {
+  return std::find(begin, end, id) != end;
+}
+
+// When the capture of this thread began. Threads of autograd launch into one that began on another.
+__thread std::uint64_t own_capture_began __attribute__((tls_model("initial-exec")));
+
+void see_capture(TakenActivity& self, std::uint32_t id, CuptiSite site) {
+  if (is_one_of(id, std::begin(begin_capture_ids), std::end(begin_capture_ids))) {
+    if (site != CuptiSite::enter) return;
+    own_capture_began = self.taker.clock();
+    self.capture_began.store(own_capture_began);
+  } else if (is_one_of(id, std::begin(end_capture_ids), std::end(end_capture_ids))) {
+    if (site != CuptiSite::exit) return;
+    self.capture_began.compare_exchange_strong(own_capture_began, 0);
+    own_capture_began = 0;
+  }
+}
+
+void see_node(TakenActivity& self, std::uint32_t id, const CuptiGraph& graph) {
+  const auto number_of = [&](void* node) {
+    std::uint64_t number = 0;
+    const bool is_known = self.functions->graph_node(node, &number) == cupti_success;
+    return is_known ? number : 0;
+  };
+  const std::uint64_t number = number_of(graph.node);
+  if (number == 0) return;
+  if (id == graph_node_cloned) return self.nodes.cloned(number_of(graph.original_node), number);
+  if (id == graph_node_destroyed) return self.nodes.destroyed(number);
+  if (id != graph_node_created) return;
+  SeenNode node;
+  node.tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  node.made = self.taker.clock();
+  node.capture_began = own_capture_began != 0 ? own_capture_began : self.capture_began.load();
+  self.nodes.made(number, node);
+}
+
+void on_resource(TakenActivity& self, std::uint32_t id, const CuptiResource& resource) {
+  if (resource.descriptor == nullptr || self.functions->graph_node == nullptr) return;
+  try {
+    see_node(self, id, *static_cast<const CuptiGraph*>(resource.descriptor));
+  } catch (...) {  // no memory: the node is not known
+  }
+}
+
 void on_call(void*, CuptiDomain domain, std::uint32_t id, const void* data) {
   TakenActivity& self = activity();
   if (!self.takes.load(std::memory_order_acquire)) return;
+  if (domain == CuptiDomain::resource) {
+    return on_resource(self, id, *static_cast<const CuptiResource*>(data));
+  }
   const bool is_driver = domain == CuptiDomain::driver;
   if (!is_driver && domain != CuptiDomain::runtime) return;
   const std::uint32_t place = id < most_ids ? (is_driver ? 0 : most_ids) + id : SeenCall::no_place;
   const bool is_launch = place != SeenCall::no_place && self.function_of[place] != no_function;
-  if (!is_launch && !self.all_calls) return;
   const auto& call = *static_cast<const CuptiCall*>(data);
+  if (is_driver && !is_launch) see_capture(self, id, call.site);
+  if (!is_launch && !self.all_calls) return;
   if (call.site == CuptiSite::exit) return end_call(self, place, call);
   OpenCalls& open = open_calls;
   const std::uint32_t begun = self.begun;
@@ -119,14 +179,20 @@ void each_launch_id(Use&& use) {
 
 // An older CUPTI knows fewer ids.
 void enable_calls(const TakenActivity& self) {
+  const auto enable = [&](CuptiDomain domain, std::uint32_t id) {
+    self.functions->enable_callback(1, self.subscriber, domain, id);
+  };
+  for (const std::uint32_t id : {graph_node_created, graph_node_destroyed, graph_node_cloned}) {
+    enable(CuptiDomain::resource, id);
+  }
   if (self.all_calls) {
     self.functions->enable_domain(1, self.subscriber, CuptiDomain::driver);
     self.functions->enable_domain(1, self.subscriber, CuptiDomain::runtime);
     return;
   }
-  each_launch_id([&](CuptiDomain domain, std::uint16_t id, std::uint8_t) {
-    self.functions->enable_callback(1, self.subscriber, domain, id);
-  });
+  each_launch_id([&](CuptiDomain domain, std::uint16_t id, std::uint8_t) { enable(domain, id); });
+  for (const std::uint32_t id : begin_capture_ids) enable(CuptiDomain::driver, id);
+  for (const std::uint32_t id : end_capture_ids) enable(CuptiDomain::driver, id);
 }
 
 // Once: callbacks that are under way when a taking ends may still look at it.
@@ -168,6 +234,7 @@ void on_completion(void* context, std::uint32_t stream, std::uint8_t* buffer, st
     if (read_device(*record, device)) self.taker.met(device);
     if (!read_record(*record, works[count]) || is_own(works[count].name)) continue;
     if (works[count].start != 0) since = std::min(since, works[count].start);
+    if (works[count].graph_node != 0) works[count].node = self.nodes.find(works[count].graph_node);
     if (++count < at_once) continue;
     self.taker.took(works, count);
     count = 0;
@@ -253,6 +320,7 @@ const char* begin_activity(const ActivityTaker& taker, const ActivityChoice& cho
   }
   ++self.begun;
   self.all_calls = choice.all_calls;
+  self.graphs_whole = !choice.graph_nodes;
   self.delivered.store(taker.clock());
   enable_calls(self);
   self.takes.store(true, std::memory_order_release);
@@ -263,6 +331,22 @@ const char* begin_activity(const ActivityTaker& taker, const ActivityChoice& cho
 bool is_taking_activity() noexcept {
   const TakenActivity& self = activity();
   return self.takes.load(std::memory_order_acquire) && !is_in_child(self);
+}
+
+bool begin_node_records() {
+  TakenActivity& self = activity();
+  if (!is_taking_activity()) return false;
+  const std::lock_guard<std::mutex> lock(self.asking);
+  if (self.askers++ == 0 && self.graphs_whole) self.functions->disable(ActivityKind::graph);
+  return true;
+}
+
+// Where the taking has ended since, the kind is not enabled for whoever has CUPTI now.
+void end_node_records() {
+  TakenActivity& self = activity();
+  const std::lock_guard<std::mutex> lock(self.asking);
+  if (--self.askers != 0 || !self.graphs_whole || !is_taking_activity()) return;
+  self.functions->enable(ActivityKind::graph);
 }
 
 void flush_activity() {

@@ -51,6 +51,10 @@ struct ActivityChoice {
 // changed that another tool could notice.
 const char* begin_activity(const ActivityTaker& taker, const ActivityChoice& choice);
 bool is_taking_activity() noexcept;
+// The launches of graphs until end_node_records() are recorded by the node, for whoever launches
+// them; several threads may ask at once. False: no work is taken, and nothing is to be ended.
+bool begin_node_records();
+void end_node_records();
 // Has CUPTI hand over what is complete, as it is once a second anyway.
 void flush_activity();
 // At the process's end: also what is not, which has no end then.

@@ -33,6 +33,7 @@ bool take_functions(const core::Library& library, const std::string& path, Cupti
   find(functions.next_record, "cuptiActivityGetNextRecord");
   find(functions.dropped_records, "cuptiActivityGetNumDroppedRecords");
   find(functions.flush, "cuptiActivityFlushAll");
+  functions.graph_node = library.symbol<decltype(functions.graph_node)>("cuptiGetGraphNodeId");
   found.path = path;
   found.problem = missing.empty() ? "" : path + " is too old: it has no " + missing;
   return missing.empty();

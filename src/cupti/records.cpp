@@ -19,9 +19,15 @@ void take_common(const Record& record, SeenWork& work) {
 }
 
 template <typename Record>
+void take_node(const Record& record, SeenWork& work) {
+  take_common(record, work);
+  work.graph_node = record.graph_node;
+}
+
+template <typename Record>
 void take_copy(const ActivityRecord& base, SeenWork& work) {
   const auto& record = reinterpret_cast<const Record&>(base);
-  take_common(record, work);
+  take_node(record, work);
   work.kind = SeenKind::copy;
   work.bytes = record.bytes;
   work.detail = record.copy_kind;
@@ -47,7 +53,7 @@ bool read_record(const ActivityRecord& base, SeenWork& work) {
     case ActivityKind::kernel:
     case ActivityKind::concurrent_kernel: {
       const auto& record = reinterpret_cast<const KernelRecord&>(base);
-      take_common(record, work);
+      take_node(record, work);
       work.name = record.name;
       work.shape = shape_of(record);
       return true;
@@ -60,7 +66,7 @@ bool read_record(const ActivityRecord& base, SeenWork& work) {
       return true;
     case ActivityKind::set: {
       const auto& record = reinterpret_cast<const SetRecord&>(base);
-      take_common(record, work);
+      take_node(record, work);
       work.kind = SeenKind::set;
       work.bytes = record.bytes;
       return true;

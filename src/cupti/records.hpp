@@ -20,6 +20,15 @@ struct SeenShape {
   std::uint32_t static_shared = 0, dynamic_shared = 0;  // bytes
 };
 
+// A node of a graph, or what it was cloned from: an executable graph has clones of the nodes that a
+// capture made. All clones of one have its number.
+struct SeenNode {
+  std::uint32_t number = 0;         // 0: not known
+  std::uint32_t tid = 0;            // of the thread that made it
+  std::uint64_t made = 0;           // when; of the registered clock, as the next one
+  std::uint64_t capture_began = 0;  // that it was made in; 0: in none
+};
+
 // A piece of a GPU's work, or a use of memory, of whatever version of CUPTI its record is.
 struct SeenWork {
   SeenKind kind = SeenKind::kernel;
@@ -29,8 +38,10 @@ struct SeenWork {
   std::uint64_t bytes = 0;    // of a copy, a set or memory
   std::uint64_t address = 0;  // of memory
   std::uint32_t detail = 0;   // of a copy: its direction; of a graph: its number; the memory's kind
-  const char* name = nullptr;  // of a kernel, mangled; lives as long as its record
-  SeenShape shape;             // of a kernel
+  const char* name = nullptr;    // of a kernel, mangled; lives as long as its record
+  SeenShape shape;               // of a kernel
+  std::uint64_t graph_node = 0;  // CUPTI's number; 0: it is not one of a graph's
+  SeenNode node;                 // that it is
 };
 
 // A GPU, and the most that one of its processors has at once.

@@ -46,6 +46,11 @@ static_assert(static_cast<int>(MemoryOperation::release) ==
 static_assert(static_cast<int>(ActivityKind::graph) == CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 static_assert(flush_forced == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 
+static_assert(static_cast<int>(CuptiDomain::resource) == CUPTI_CB_DOMAIN_RESOURCE);
+static_assert(graph_node_created == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+static_assert(graph_node_destroyed == CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING);
+static_assert(graph_node_cloned == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+
 static_assert(sizeof(CuptiCall) == sizeof(CUpti_CallbackData));
 static_assert(sizeof(CuptiSite) == sizeof(CUpti_ApiCallbackSite));
 static_assert(sizeof(CuptiDomain) == sizeof(CUpti_CallbackDomain));
@@ -60,6 +65,11 @@ SAME(CuptiCall, function_name, CUpti_CallbackData, functionName);
 SAME(CuptiCall, parameters, CUpti_CallbackData, functionParams);
 SAME(CuptiCall, symbol_name, CUpti_CallbackData, symbolName);
 SAME(CuptiCall, correlation_id, CUpti_CallbackData, correlationId);
+static_assert(sizeof(CuptiResource) == sizeof(CUpti_ResourceData));
+SAME(CuptiResource, descriptor, CUpti_ResourceData, resourceDescriptor);
+static_assert(sizeof(CuptiGraph) == sizeof(CUpti_GraphData));
+SAME(CuptiGraph, node, CUpti_GraphData, node);
+SAME(CuptiGraph, original_node, CUpti_GraphData, originalNode);
 
 #define SAME_KERNEL(theirs)                                                 \
   SAME(KernelRecord, kind, theirs, kind);                                   \
@@ -74,8 +84,8 @@ SAME(CuptiCall, correlation_id, CUpti_CallbackData, correlationId);
   SAME(KernelRecord, static_shared_memory, theirs, staticSharedMemory);     \
   SAME(KernelRecord, dynamic_shared_memory, theirs, dynamicSharedMemory);   \
   SAME(KernelRecord, correlation, theirs, correlationId);                   \
-  SAME(KernelRecord, name, theirs, name)
-SAME_KERNEL(CUpti_ActivityKernel4);
+  SAME(KernelRecord, name, theirs, name);                                   \
+  SAME(KernelRecord, graph_node, theirs, graphNodeId)
 SAME_KERNEL(CUpti_ActivityKernel5);
 SAME_KERNEL(CUpti_ActivityKernel7);
 SAME_KERNEL(CUpti_ActivityKernel9);
@@ -91,13 +101,15 @@ SAME_KERNEL(CUpti_ActivityKernel9);
 #define SAME_COPY(ours, theirs)            \
   SAME_PLACE(ours, theirs);                \
   SAME(ours, copy_kind, theirs, copyKind); \
-  SAME(ours, bytes, theirs, bytes)
+  SAME(ours, bytes, theirs, bytes);        \
+  SAME(ours, graph_node, theirs, graphNodeId)
 SAME_COPY(CopyRecord, CUpti_ActivityMemcpy3);
 SAME_COPY(CopyRecord, CUpti_ActivityMemcpy5);
 SAME_COPY(PeerCopyRecord, CUpti_ActivityMemcpyPtoP2);
 SAME_COPY(PeerCopyRecord, CUpti_ActivityMemcpyPtoP3);
 SAME_PLACE(SetRecord, CUpti_ActivityMemset2);
 SAME(SetRecord, bytes, CUpti_ActivityMemset2, bytes);
+SAME(SetRecord, graph_node, CUpti_ActivityMemset2, graphNodeId);
 SAME_PLACE(SetRecord, CUpti_ActivityMemset3);
 SAME_PLACE(GraphRecord, CUpti_ActivityGraphTrace);
 SAME(GraphRecord, graph, CUpti_ActivityGraphTrace, graphId);
@@ -161,6 +173,7 @@ TAKES(disable, cuptiActivityDisable);
 TAKES(next_record, cuptiActivityGetNextRecord);
 TAKES(dropped_records, cuptiActivityGetNumDroppedRecords);
 TAKES(flush, cuptiActivityFlushAll);
+TAKES(graph_node, cuptiGetGraphNodeId);
 
 constexpr bool has(CuptiDomain domain, std::string_view name, int id) {
   for (const LaunchFunction& function : functions) {
@@ -203,6 +216,15 @@ RUNTIME("cudaMemcpyAsync", cudaMemcpyAsync_ptsz_v7000);
 RUNTIME("cudaMemset", cudaMemset_v3020);
 RUNTIME("cudaMemsetAsync", cudaMemsetAsync_v3020);
 RUNTIME("cudaMemcpyPeerAsync", cudaMemcpyPeerAsync_v4000);
+
+static_assert(begin_capture_ids[0] == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture);
+static_assert(begin_capture_ids[1] == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz);
+static_assert(begin_capture_ids[2] == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2);
+static_assert(begin_capture_ids[3] == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz);
+static_assert(begin_capture_ids[4] == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph);
+static_assert(begin_capture_ids[5] == CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz);
+static_assert(end_capture_ids[0] == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture);
+static_assert(end_capture_ids[1] == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz);
 
 }  // namespace
 

@@ -8,11 +8,12 @@ when a program begins to use CUDA, to call InitializeInjection(), is done by `us
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -84,6 +85,9 @@ class FakeGpu:
         self.cupti.fake_now.restype = ctypes.c_uint64
         self.cupti.fake_pending.restype = ctypes.c_size_t
         self.cupti.fake_callbacks.restype = ctypes.c_size_t
+        self.cupti.fake_of_node.argtypes = [ctypes.c_uint64]
+        self.cupti.fake_node.argtypes = [ctypes.c_uint64, ctypes.c_uint64]
+        self.cupti.fake_destroy_node.argtypes = [ctypes.c_uint64]
 
     def use(self) -> None:
         """The program begins to use CUDA."""
@@ -154,6 +158,26 @@ class FakeGpu:
             return
         for i in range(kernels):
             self.kernel(f"node{i}", start + i * took, start + (i + 1) * took, correlation)
+
+    @contextlib.contextmanager
+    def capture(self) -> Iterator[None]:
+        """This thread captures a graph."""
+        self.cupti.fake_capture(1)
+        yield
+        self.cupti.fake_capture(0)
+
+    def node(self, number: int, original: int = 0) -> None:
+        """A node of a graph is made by this thread, or, executable, from one that was."""
+        self.cupti.fake_node(number, original)
+
+    def replay(self, nodes: list[tuple[int, str]], took: int = 1000, stream: int = 7) -> None:
+        """An executable graph is launched: kernels of these nodes and names, in a row."""
+        correlation = self.call(CUDA_GRAPH_LAUNCH, CU_GRAPH_LAUNCH)
+        start = self.now()
+        for i, (number, name) in enumerate(nodes):
+            self.cupti.fake_of_node(number)
+            self.kernel(name, start + i * took, start + (i + 1) * took, correlation, stream=stream)
+        self.cupti.fake_of_node(0)
 
     def deliver(self, reversed: bool = False) -> None:
         self.cupti.fake_deliver(int(reversed))

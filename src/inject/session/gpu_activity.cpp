@@ -126,8 +126,23 @@ struct MetGpu {
   std::string name;
   std::uint64_t file;  // that it is in; 0: none
 };
+// Which nodes of graphs a file has.
+struct WrittenNodes {
+  std::uint64_t file = 0;
+  std::vector<bool> has;
+
+  bool add(std::uint64_t of, std::uint32_t node) {
+    if (of != file) has.clear();
+    file = of;
+    if (node >= has.size()) has.resize(std::size_t{node} + node / 2 + 64);
+    const bool is_new = !has[node];
+    has[node] = true;
+    return is_new;
+  }
+};
 struct KnownWork {
   std::mutex mutex;  // before the session's lock
+  WrittenNodes nodes;
   WorkSites sites;
   std::vector<MetGpu> gpus;
 };
@@ -184,6 +199,10 @@ void write_work(record::WorkLane& lane, std::uint64_t file, const SeenWork& seen
   work.correlation = seen.correlation;
   work.place = record::WorkPlace{seen.device, seen.context, seen.stream};
   work.bytes = seen.bytes;
+  work.node = seen.node.number;
+  if (work.node != 0 && known_work().nodes.add(file, work.node)) {
+    lane.graph_node({seen.node.made, seen.node.capture_began, seen.node.number, seen.node.tid});
+  }
   lane.work(of.site, work);
 }
 
@@ -399,6 +418,16 @@ bool retake_gpu_activity(bool is_last) noexcept {
   }
   start(is_last ? Attempt::last : Attempt::one_of_several);
   return cupti::is_taking_activity();
+}
+
+bool begin_graph_sample() noexcept {
+  const QuietSection quiet;
+  return cupti::begin_node_records();
+}
+
+void end_graph_sample() noexcept {
+  const QuietSection quiet;
+  cupti::end_node_records();
 }
 
 void flush_gpu_activity() noexcept {

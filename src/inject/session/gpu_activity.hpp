@@ -21,6 +21,9 @@ void stop_gpu_activity() noexcept;
 void release_gpu_activity() noexcept;
 // False: it has not let CUPTI go. Unless this is the last time that it is asked, nothing is said.
 bool retake_gpu_activity(bool is_last) noexcept;
+// cupti/activity.hpp: the launches of graphs in between are recorded by the node.
+bool begin_graph_sample() noexcept;
+void end_graph_sample() noexcept;
 // Takes what is complete.
 void flush_gpu_activity() noexcept;
 

@@ -192,15 +192,16 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
       return;
     }
     const auto step = static_cast<std::uint32_t>(range.row);
-    ForwardSums* const sums =
-        forward_sums(static_cast<ModulePlace>(range.row >> 32), step, range.start);
-    if (sums == nullptr) return;
+    const auto place = static_cast<ModulePlace>(range.row >> 32);
+    ForwardSums* const sums = forward_sums(place, step, range.start);
+    if (sums == nullptr) {
+      return add_captured_span(ModuleSpan{thread_, range.start, range.end, place, false});
+    }
     const bool is_within =
         step == 0 || !has_steps_ || range.end <= steps_of_thread_[thread_].end_of(step);
     if (!closed || !is_within) return sums->outermost.drop();
     sums->sums.add(range.start, range.end, unix_offset(*process_));
     if (has_kernels_) {
-      const auto place = static_cast<ModulePlace>(range.row >> 32);
       spans_.push_back(ModuleSpan{thread_, range.start, range.end, place, false});
     }
     sums->outermost.close(static_cast<double>(std::max<std::int64_t>(0, range.end - range.start)),
@@ -212,8 +213,12 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
     }
     for (const ModulePass& pass : passes_) {
       if (!pass.closed || pass.place == no_place) continue;
-      if (has_steps_ && steps_of_process_[process].at(pass.asked) == 0) continue;
       const bool backward = pass.backward || pass.repeated;
+      if (has_steps_ && steps_of_process_[process].at(pass.asked) == 0) {
+        if (pass.on_gpu) continue;
+        add_captured_span(ModuleSpan{pass.thread, pass.start, pass.end, pass.place, true});
+        continue;
+      }
       if (has_kernels_ && !pass.on_gpu) {
         spans_.push_back(ModuleSpan{pass.thread, pass.start, pass.end, pass.place, true});
       }
@@ -223,10 +228,11 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
       sums.add(pass.start, pass.end, unix_offset(*process_));
       if (pass.nested) sums.figures.nested += pass.end - pass.start;
     }
-    if (has_kernels_) add_work();
+    if (has_kernels_) add_work(process);
     write(process);
     spans_.clear();
     kernels_.clear();
+    captured_.clear();
     calls_.clear();
     passes_.clear();
     sums_.clear();
@@ -285,12 +291,36 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
     ModuleKernel& kernel = kernels_.emplace_back();
     kernel.thread = launch_threads_.launching_thread(process, call, range.thread);
     kernel.launched = time(call.launched);
+    if (call.node != nullptr) {
+      CapturedKernel captured;
+      captured.kernel = kernels_.size() - 1;
+      captured.launch = call.launch;
+      call.thread = call.node->tid;
+      captured.thread = launch_threads_.launching_thread(process, call, range.thread);
+      captured.time = time(call.node->made);
+      captured.began = call.node->capture_began == 0 ? 0 : time(call.node->capture_began);
+      captured_.push_back(captured);
+    }
     return kernels_.size() - 1;
   }
-  void add_work() {
+  // One that does not count itself may lie in the capture of a graph, whose replays do.
+  void add_captured_span(ModuleSpan span) {
+    if (!has_kernels_ || process_->graph_nodes.empty()) return;
+    span.counts = false;
+    spans_.push_back(span);
+  }
+  void add_work(std::uint32_t process) {
+    captured_.erase(std::remove_if(captured_.begin(), captured_.end(),
+                                   [&](const CapturedKernel& one) {
+                                     const std::int64_t at = kernels_[one.kernel].launched;
+                                     return has_steps_ && steps_of_process_[process].at(at) == 0;
+                                   }),
+                    captured_.end());
+    const std::vector<ModuleSpan> replays = replay_spans(spans_, kernels_, captured_);
     share_work(spans_, kernels_);
+    spans_.insert(spans_.end(), replays.begin(), replays.end());
     for (const ModuleSpan& span : spans_) {
-      if (span.until == 0) continue;
+      if (span.until == 0 || !span.counts) continue;
       const ModuleTime of = span.backward ? backward_gpu : forward_gpu;
       made(sums_[span.place].passes[of])
           .add(span.first, span.first + span.busy, unix_offset(*process_));
@@ -372,6 +402,7 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
   std::vector<ModulePass> passes_;
   std::vector<ModuleSpan> spans_;
   std::vector<ModuleKernel> kernels_;
+  std::vector<CapturedKernel> captured_;
 };
 
 }  // namespace

@@ -86,7 +86,8 @@ using Definitions =
                     record::ScopeDefinition, record::CitedString, record::CounterMeaningDefinition,
                     record::CodeDefinition, record::FrameDefinition, record::StackDefinition,
                     record::SampledThreadDefinition, record::LaunchShapeDefinition,
-                    record::WorkGapDefinition, record::GpuLimitsDefinition>;
+                    record::WorkGapDefinition, record::GpuLimitsDefinition,
+                    record::GraphNodeDefinition>;
 
 // Calls use() with each of the structs that follow one another in the rest of a definition.
 template <typename T, typename Use>

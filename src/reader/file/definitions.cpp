@@ -48,6 +48,9 @@ struct Recording::Definition {
   void operator()(const record::WorkGapDefinition& read, std::string_view) const {
     loading.process.gaps[{read.from, read.reason}] = read.to;
   }
+  void operator()(const record::GraphNodeDefinition& read, std::string_view) const {
+    loading.process.graph_nodes[read.node] = read;
+  }
   void operator()(const record::GpuLimitsDefinition& read, std::string_view) const {
     if (loading.process.gpus.size() < most_gpus || loading.process.gpus.count(read.device) != 0) {
       loading.process.gpus[read.device] = ReadGpu{read, loading.text(read.name)};

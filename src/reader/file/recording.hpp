@@ -139,6 +139,8 @@ struct ReadProcess {
   SampleTables samples;
   std::shared_ptr<const Launches> launches;  // null: no GPU's work was recorded
   std::map<std::uint32_t, ReadGpu> gpus;     // by device
+  // Those whose work is recorded, by number.
+  std::unordered_map<std::uint32_t, record::GraphNodeDefinition> graph_nodes;
   // WorkGapDefinition, as they are in the file: beginning and reason, end.
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> gaps;
   std::map<std::pair<std::uint32_t, std::uint64_t>, DeviceLayout> device_layouts;  // domain, schema

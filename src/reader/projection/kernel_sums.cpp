@@ -104,17 +104,18 @@ class KernelSummer : public OpTaker {
     }
     std::uint32_t range = CpuRanges::no_place;
     if (op.thread != CpuRanges::no_place) range = ranges_.at(op.thread, op.launched);
-    if (!options_.within.empty() && !is_within(op, range)) return;
+    const std::uint32_t captured = captured_in(ranges_, op);
+    if (!options_.within.empty() && !is_within(op, range, captured)) return;
     ++out_.count;
     out_.total += duration;
     busy_[{op.process, op.device}].add(op.start, op.end);
     if (!op.is_launched) {
       ++out_.unlaunched;
-    } else if (range == CpuRanges::no_place) {
+    } else if (range == CpuRanges::no_place && captured == CpuRanges::no_place) {
       ++out_.outside;
     }
     const std::uint32_t kernel = kernel_of_site_[op.site];
-    const std::uint32_t group = range == CpuRanges::no_place ? no_work_group : group_of(op, range);
+    const std::uint32_t group = group_of(op, range, captured);
     const bool by_name = options_.by == KernelGroups::name;
     sums_of(group_pair(kernel, by_name ? no_work_group : group))
         .add(duration, op.is_launched ? op.launched : op.start, op.site);
@@ -194,20 +195,38 @@ class KernelSummer : public OpTaker {
   const CpuRange& range_at(std::uint32_t thread, std::uint32_t place) const {
     return ranges_.of_thread(thread)[place];
   }
-  bool is_within(const LaunchedOp& op, std::uint32_t range) const {
+  bool is_within(const LaunchedOp& op, std::uint32_t range, std::uint32_t captured) const {
+    while (captured != CpuRanges::no_place) {
+      if (options_.within[range_at(op.capturer, captured).site]) return true;
+      captured = captured_around(ranges_, op, captured);
+    }
     while (range != CpuRanges::no_place && !options_.within[range_at(op.thread, range).site]) {
       range = ranges_.around(op.thread, range, op.launched);
     }
     return range != CpuRanges::no_place;
   }
 
-  std::uint32_t group_of(const LaunchedOp& op, std::uint32_t range) {
+  ModuleSites::Pass pass_of(const LaunchedOp& op, std::uint32_t range,
+                            std::uint32_t captured) const {
+    ModuleSites::Pass pass;
+    if (captured != CpuRanges::no_place) {
+      pass = modules_.pass_of(ranges_, op.capturer, captured, op.captured);
+    }
+    if (pass.module >= 0 || range == CpuRanges::no_place) return pass;
+    return modules_.pass_of(ranges_, op.thread, range, op.launched);
+  }
+  // What a graph captured is of the range that it was captured in, which lies in the one of the
+  // replay.
+  std::uint32_t group_of(const LaunchedOp& op, std::uint32_t range, std::uint32_t captured) {
+    const bool is_captured = captured != CpuRanges::no_place;
+    if (!is_captured && range == CpuRanges::no_place) return no_work_group;
     if (options_.by == KernelGroups::module) {
-      const ModuleSites::Pass pass = modules_.pass_of(ranges_, op.thread, range, op.launched);
+      const ModuleSites::Pass pass = pass_of(op, range, captured);
       if (pass.module < 0) return no_work_group;
       return number_of({pass.module, pass.backward}, WorkGroup{-1, pass.module, pass.backward});
     }
-    const std::uint32_t number = range_at(op.thread, range).site;
+    const std::uint32_t number =
+        (is_captured ? range_at(op.capturer, captured) : range_at(op.thread, range)).site;
     std::uint32_t& group = group_of_site_[number];
     if (group == unknown_group) {
       const ReadSite& site = recording_.sites()[number];

@@ -4,6 +4,7 @@
 #include "reader/projection/projection.hpp"
 
 #include "reader/projection/cpu_ranges.hpp"
+#include "reader/projection/replays.hpp"
 #include "reader/projection/sequence_names.hpp"
 #include "reader/projection/work_scan.hpp"
 #include "reader/scan/work_sites.hpp"
@@ -37,11 +38,6 @@ class MetNumbers {
   std::unordered_set<std::uint64_t> others_;
 };
 
-// What a range has launched so far.
-struct RangeWork {
-  CoveredTime covered;
-  std::int64_t sum = 0, exclusive = 0, ops = 0, calls = 0;
-};
 // What autograd has launched for it.
 struct BackwardWork {
   CoveredTime covered;
@@ -53,16 +49,11 @@ struct SequenceNumber {
   bool is_backward = false;
 };
 
-struct RangePlace {
-  std::uint32_t thread = 0;
-  std::uint32_t place = CpuRanges::no_place;
-};
-
 class Projector : public OpTaker {
  public:
   Projector(const Recording& recording, const ProjectionOptions& options, CpuRanges& ranges,
             Projection& out)
-      : recording_(recording), options_(options), ranges_(ranges), out_(out) {
+      : recording_(recording), options_(options), ranges_(ranges), out_(out), replays_(ranges) {
     work_.resize(ranges.threads());
     calls_.resize(recording.processes().size());
     find_without();
@@ -79,7 +70,9 @@ class Projector : public OpTaker {
     std::int64_t at = op.launched;
     std::uint32_t place = CpuRanges::no_place;
     if (op.thread != CpuRanges::no_place) place = ranges_.at(op.thread, at);
+    const bool is_replayed = !options_.as_nsys && replays_.take(op, {op.thread, place});
     if (place == CpuRanges::no_place) {
+      if (is_replayed) return;
       // The ranges around a device range's call launched it: in none it has no launch.
       ++(out_.of_device_ranges ? out_.unlaunched : out_.outside);
       return add_pair(op, {op.thread, place}, !out_.of_device_ranges);
@@ -92,13 +85,11 @@ class Projector : public OpTaker {
     }
     const bool is_new_call = calls_[out_.of_device_ranges ? 0 : op.process].add(call);
     const std::int64_t duration = op.end - op.start;
-    of({op.thread, place}).exclusive += duration;
+    if (!is_replayed) of({op.thread, place}).exclusive += duration;
     std::optional<RangePlace> forward;
     for (; place != CpuRanges::no_place; place = ranges_.around(op.thread, place, at)) {
       RangeWork& work = of({op.thread, place});
-      work.covered.add(op.start, op.end);
-      work.sum += duration;
-      ++work.ops;
+      work.add(op);
       work.calls += is_new_call ? 1 : 0;
       if (!forward) forward = forward_of(op.thread, place);
       add_pair(op, {op.thread, place}, true);
@@ -111,17 +102,33 @@ class Projector : public OpTaker {
     for (std::uint32_t thread = 0; thread < ranges_.threads(); ++thread) {
       if (!work_[thread].empty()) nest(thread);
     }
-    std::vector<RangePlace> taken;
+    replays_.nest();
+    for (const Replays::Range& replay : replays_.all()) {
+      const auto& [thread, place] = replay.launcher;
+      if (replay.outer == Replays::none && place != CpuRanges::no_place) {
+        ++nested_[thread][place].children;
+      }
+    }
+    std::vector<Shown> taken;
     for (std::uint32_t thread = 0; thread < work_.size(); ++thread) {
       for (std::uint32_t place = 0; place < work_[thread].size(); ++place) {
         if (work_[thread][place].ops == 0 && !backward_of({thread, place}).ops) continue;
-        if (takes(selection, range(thread, place))) taken.push_back({thread, place});
+        if (takes(selection, range(thread, place))) taken.push_back({{thread, place}, nullptr});
       }
     }
-    std::sort(taken.begin(), taken.end(), [&](const RangePlace& a, const RangePlace& b) {
-      return range(a.thread, a.place).row < range(b.thread, b.place).row;
-    });
-    for (const RangePlace& place : taken) show(place);
+    for (const Replays::Range& replay : replays_.all()) {
+      CpuRange replayed = range(replay.captured.thread, replay.captured.place);
+      replayed.start = replay.launched;
+      replayed.end = replay.launched + replay.work.covered.last - replay.work.covered.first;
+      if (takes(selection, replayed)) taken.push_back({replay.captured, &replay});
+    }
+    const auto order = [&](const Shown& shown) {
+      const std::int64_t launched = shown.replay == nullptr ? 0 : shown.replay->launched;
+      return std::make_pair(range(shown.place.thread, shown.place.place).row, launched);
+    };
+    std::sort(taken.begin(), taken.end(),
+              [&](const Shown& a, const Shown& b) { return order(a) < order(b); });
+    for (const Shown& shown : taken) show(shown);
     const auto is_left_out = [&](const Projection::Pair& pair) {
       return pair.range != Projection::no_range && !taken_rows_.count(pair.range);
     };
@@ -132,6 +139,15 @@ class Projector : public OpTaker {
   }
 
  private:
+  struct Nested {
+    std::uint32_t parent = CpuRanges::no_place;
+    std::int64_t level = 0, children = 0;
+  };
+  struct Shown {
+    RangePlace place;
+    const Replays::Range* replay;  // null: the range itself
+  };
+
   const CpuRange& range(std::uint32_t thread, std::uint32_t place) const {
     return ranges_.of_thread(thread)[place];
   }
@@ -273,16 +289,46 @@ class Projector : public OpTaker {
            selection.takes_time(range.start) && selection.takes_duration(range.end - range.start);
   }
 
-  void show(const RangePlace& at) {
+  Nested nested_of(const RangePlace& at) const {
+    const auto found = nested_.find(at.thread);
+    return found == nested_.end() || at.place == CpuRanges::no_place ? Nested()
+                                                                     : found->second[at.place];
+  }
+  std::int64_t row_of(const RangePlace& at) const {
+    if (at.place == CpuRanges::no_place) return -1;
+    return static_cast<std::int64_t>(range(at.thread, at.place).row);
+  }
+  // As a replay took no time of the range's thread, it begins and ends there with its launch.
+  void show_replay(const Replays::Range& replay) {
+    const CpuRange& of = range(replay.captured.thread, replay.captured.place);
+    const bool is_inner = replay.outer != Replays::none;
+    const bool is_launched = replay.launcher.place != CpuRanges::no_place;
+    Nested nested;
+    nested.level = replay.level + (is_launched ? nested_of(replay.launcher).level + 1 : 0);
+    nested.children = replay.children;
+    show(of, replay.launched, replay.launched, replay.work, nested,
+         row_of(is_inner ? replays_.all()[replay.outer].captured : replay.launcher));
+  }
+  void show(const Shown& shown) {
+    if (shown.replay != nullptr) return show_replay(*shown.replay);
+    const RangePlace& at = shown.place;
     const CpuRange& of = range(at.thread, at.place);
-    const RangeWork& work = work_[at.thread][at.place];
     const Nested& nested = nested_[at.thread][at.place];
+    show(of, of.start, of.end, work_[at.thread][at.place], nested,
+         row_of({at.thread, nested.parent}));
+    const BackwardWork backward = backward_of(at);
+    out_.backward_ops.back() = backward.ops;
+    out_.backward_sum.back() = backward.sum;
+    out_.backward_busy.back() = backward.covered.total;
+  }
+  void show(const CpuRange& of, std::int64_t start, std::int64_t end, const RangeWork& work,
+            const Nested& nested, std::int64_t parent) {
     out_.row.push_back(static_cast<std::int64_t>(of.row));
     out_.site.push_back(of.site);
     out_.thread.push_back(of.lane);
     out_.kind.push_back(static_cast<std::int64_t>(of.kind));
-    out_.start.push_back(of.start);
-    out_.end.push_back(of.end);
+    out_.start.push_back(start);
+    out_.end.push_back(end);
     out_.first.push_back(work.ops == 0 ? 0 : work.covered.first);
     out_.last.push_back(work.ops == 0 ? 0 : work.covered.last);
     out_.sum.push_back(work.sum);
@@ -291,20 +337,13 @@ class Projector : public OpTaker {
     out_.ops.push_back(work.ops);
     out_.calls.push_back(work.calls);
     out_.level.push_back(nested.level);
-    const bool has_parent = nested.parent != CpuRanges::no_place;
-    out_.parent.push_back(
-        has_parent ? static_cast<std::int64_t>(range(at.thread, nested.parent).row) : -1);
+    out_.parent.push_back(parent);
     out_.children.push_back(nested.children);
-    const BackwardWork backward = backward_of(at);
-    out_.backward_ops.push_back(backward.ops);
-    out_.backward_sum.push_back(backward.sum);
-    out_.backward_busy.push_back(backward.covered.total);
+    out_.backward_ops.push_back(0);
+    out_.backward_sum.push_back(0);
+    out_.backward_busy.push_back(0);
   }
 
-  struct Nested {
-    std::uint32_t parent = CpuRanges::no_place;
-    std::int64_t level = 0, children = 0;
-  };
   static constexpr std::size_t most_looked = 4096;
 
   const Recording& recording_;
@@ -320,6 +359,7 @@ class Projector : public OpTaker {
   std::map<std::uint32_t, std::vector<Nested>> nested_;
   std::vector<std::int64_t> lanes_;
   std::unordered_set<std::uint64_t> taken_rows_;
+  Replays replays_;
 };
 
 struct ProjectedSites {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Ranges of the CPU projected onto the GPU. A piece of work belongs to every range of the thread
-// that launched it during which its launch began.
+// that launched it during which its launch began. Work of a replayed graph belongs to the ranges
+// that its launch was captured in, too: they are there once more for each replay.
 
 #pragma once
 

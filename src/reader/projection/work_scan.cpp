@@ -70,6 +70,7 @@ class OpScan : public RangeScan<OpScan> {
     op.is_launched = call.launched != 0;
     op.thread = CpuRanges::no_place;
     if (!op.is_launched) return op;
+    if (call.node != nullptr) take_capture(*call.node, op);
     op.launched = time(call.launched);
     if (op.process != last_process_ || call.thread != last_tid_) {
       last_process_ = op.process;
@@ -78,6 +79,11 @@ class OpScan : public RangeScan<OpScan> {
     }
     op.thread = last_thread_;
     return op;
+  }
+  void take_capture(const record::GraphNodeDefinition& node, LaunchedOp& op) {
+    op.captured = time(node.made);
+    if (node.capture_began != 0) op.capture_began = time(node.capture_began);
+    op.capturer = ranges_.thread_called(op.process, node.tid);
   }
   void add(LaunchedOp& op, std::int64_t start, std::int64_t end) {
     op.start = start;
@@ -107,7 +113,23 @@ class OpScan : public RangeScan<OpScan> {
   std::uint32_t last_process_ = CpuRanges::no_place, last_tid_ = 0, last_thread_ = 0;
 };
 
+std::uint32_t within_capture(const CpuRanges& ranges, const LaunchedOp& op, std::uint32_t place) {
+  if (place == CpuRanges::no_place) return place;
+  const CpuRange& range = ranges.of_thread(op.capturer)[place];
+  const bool is_within = range.start >= op.capture_began && range.end <= op.launched;
+  return is_within ? place : CpuRanges::no_place;
+}
+
 }  // namespace
+
+std::uint32_t captured_in(CpuRanges& ranges, const LaunchedOp& op) {
+  if (op.capturer == CpuRanges::no_place) return CpuRanges::no_place;
+  return within_capture(ranges, op, ranges.at(op.capturer, op.captured));
+}
+
+std::uint32_t captured_around(const CpuRanges& ranges, const LaunchedOp& op, std::uint32_t place) {
+  return within_capture(ranges, op, ranges.around(op.capturer, place, op.captured));
+}
 
 bool scan_work(const Recording& recording, const std::vector<std::uint8_t>& sites,
                const CpuRanges& ranges, bool keeps_all, OpTaker& to) {

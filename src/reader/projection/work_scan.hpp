@@ -26,7 +26,16 @@ struct LaunchedOp {
   std::uint32_t thread = 0;  // that launched it: of CpuRanges; no_place: it has no range
   std::int32_t device = -1;
   bool is_launched = false;  // its launch is known
+  // Of a replay of a graph: when and on which thread (of CpuRanges) its launch was captured;
+  // no_place: not known. `capture_began` 0: it was not captured, but made by its own call.
+  std::int64_t captured = 0, capture_began = 0;
+  std::uint32_t capturer = CpuRanges::no_place;
 };
+
+// The innermost of the ranges that a capture was in when it took the work's launch, and the next
+// one around it; those that do not lie within the capture do not count. no_place: there is none.
+std::uint32_t captured_in(CpuRanges& ranges, const LaunchedOp& op);
+std::uint32_t captured_around(const CpuRanges& ranges, const LaunchedOp& op, std::uint32_t place);
 
 class OpTaker {
  public:

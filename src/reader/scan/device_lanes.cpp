@@ -60,6 +60,7 @@ bool read_device_call(const ReadProcess& process, const ReadSite& site, const En
     call.launch = work.launch.correlation;
     call.launched = work.launched;
     call.thread = work.tid;
+    call.node = work.node;
     if (site.device > 1) call.payload = EntryPayload{true, work.bytes, nullptr};
     return true;
   }

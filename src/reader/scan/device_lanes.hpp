@@ -31,6 +31,8 @@ struct DeviceCall {
   std::uint64_t launched = 0;  // ticks of the recording's clock; 0: not known, as of a replay
   std::uint32_t thread = 0;    // the number that the system has for it
   std::uint32_t uncertainty = 0;
+  // Of a replay's work that a recorder saw: where its launch was captured; null: not known.
+  const record::GraphNodeDefinition* node = nullptr;
   EntryPayload payload;  // the program's own
 };
 

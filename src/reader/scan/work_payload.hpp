@@ -21,9 +21,10 @@ inline EntryPayload work_payload(const Entry& entry) {
 struct WorkFields {
   record::LaunchWord launch;
   record::WorkPlace place;
-  std::uint64_t bytes = 0;     // of a copy or set
-  std::uint64_t launched = 0;  // ticks; 0: its call is not known
-  std::uint32_t tid = 0;       // of that call
+  std::uint64_t bytes = 0;                            // of a copy or set
+  std::uint64_t launched = 0;                         // ticks; 0: its call is not known
+  std::uint32_t tid = 0;                              // of that call
+  const record::GraphNodeDefinition* node = nullptr;  // null: it is not known to be of a graph
 };
 
 // Of a payload that is_work.
@@ -33,6 +34,12 @@ inline WorkFields read_work(const ReadProcess& process, const EntryPayload& payl
   work.place = record::read_place_word(payload.bytes[1]);
   if (payload.bits > record::work_words * sizeof(std::uint64_t)) {
     work.bytes = payload.bytes[record::work_words];
+    if ((payload.bytes[1] & record::has_node_word) != 0) {
+      const record::NodeWord of = record::read_node_word(work.bytes);
+      work.bytes = of.bytes;
+      const auto found = process.graph_nodes.find(of.node);
+      if (found != process.graph_nodes.end()) work.node = &found->second;
+    }
   }
   if (process.launches == nullptr) return work;
   const Launches::Call* const call = process.launches->find(work.launch.correlation);

@@ -259,9 +259,10 @@ enum class DefinitionType : std::uint8_t {
   launch_shape = 20,     // LaunchShapeDefinition of work_format.hpp
   work_gap = 21,         // WorkGapDefinition, likewise
   gpu_limits = 22,       // GpuLimitsDefinition, likewise
+  graph_node = 23,       // GraphNodeDefinition, likewise
 };
 
-constexpr auto last_definition_type = DefinitionType::gpu_limits;
+constexpr auto last_definition_type = DefinitionType::graph_node;
 
 constexpr std::uint32_t no_string = 0xFFFFFFFF;
 constexpr std::uint8_t message_of_others = 4;  // SiteDefinition::message_type: of all names that

@@ -7,7 +7,8 @@
 //
 // EntryKind::call: its time is that of the call's return; then a word, launch_word().
 // EntryKind::work: its time is that of the work's beginning; then launch_word(), place_word(), and
-// with entry_payload_bit how many bytes a copy or set is of.
+// with entry_payload_bit how many bytes a copy or set is of, or, where
+// place_word() says so, a node_word().
 
 #pragma once
 
@@ -78,6 +79,30 @@ constexpr WorkPlace read_place_word(std::uint64_t bits) {
                    static_cast<std::uint32_t>(bits >> 32) & most_context,
                    static_cast<std::uint32_t>(bits)};
 }
+
+// Work of a node of a graph whose making was seen: of which one, and how many bytes it is of.
+constexpr std::uint64_t has_node_word = std::uint64_t{1} << 63;  // in place_word()
+constexpr unsigned node_shift = 40;
+constexpr std::uint64_t most_node_bytes = (std::uint64_t{1} << node_shift) - 1;
+constexpr std::uint64_t node_word(std::uint32_t node, std::uint64_t bytes) {
+  return std::uint64_t{node} << node_shift | std::min(bytes, most_node_bytes);
+}
+struct NodeWord {
+  std::uint32_t node = 0;
+  std::uint64_t bytes = 0;
+};
+constexpr NodeWord read_node_word(std::uint64_t bits) {
+  return NodeWord{static_cast<std::uint32_t>(bits >> node_shift), bits & most_node_bytes};
+}
+// A node, before the first entry that cites it: which ranges were open on that thread when it was
+// made says what its work is part of, at every replay.
+struct GraphNodeDefinition {
+  std::uint64_t made;           // ticks
+  std::uint64_t capture_began;  // ticks; 0: it was not captured, but made by its own call
+  std::uint32_t node;
+  std::uint32_t tid;  // the system's number for the thread
+};
+static_assert(sizeof(GraphNodeDefinition) == 24);
 
 // With what a kernel was launched. All kernels of a site have the same; others of its name have
 // another site.

@@ -64,9 +64,11 @@ void WorkLane::call(ThreadWriter& thread, std::uint32_t site, const LaunchCall& 
 
 void WorkLane::work(std::uint32_t site, const GpuWork& work) {
   if (!keeps_events(file_.mode())) return;
-  const bool with_bytes = has_bytes(work.kind);
+  const bool with_bytes = has_bytes(work.kind) || work.node != 0;
+  const std::uint64_t place = place_word(work.place);
   const std::uint64_t words[] = {launch_word({work.correlation, work.end - work.begin}),
-                                 place_word(work.place), work.bytes};
+                                 work.node == 0 ? place : place | has_node_word,
+                                 work.node == 0 ? work.bytes : node_word(work.node, work.bytes)};
   entries_.put_words(lane_.writer(), WordEntry{EntryKind::work, site, work.begin, words,
                                                work_words + (with_bytes ? 1 : 0), with_bytes});
 }
@@ -76,6 +78,10 @@ void WorkLane::memory(std::string_view name, const MemoryUse& use, std::uint64_t
   trace::PayloadBlob blob;
   const trace::Event event = memory_event(name, use, blob);
   lane_.mark(event.domain_handle, event, ticks);
+}
+
+void WorkLane::graph_node(const GraphNodeDefinition& node) {
+  if (keeps_events(file_.mode())) definitions_.chunk.add(DefinitionType::graph_node, node);
 }
 
 void WorkLane::gpu(GpuLimitsDefinition limits, std::string_view name) {

@@ -21,6 +21,7 @@ struct GpuWork {
   std::uint32_t correlation = 0;
   WorkPlace place;
   std::uint64_t bytes = 0;  // of a copy or set
+  std::uint32_t node = 0;   // of a graph, which was defined; 0: none is known
 };
 
 // A call that launched work, or may have.
@@ -46,6 +47,7 @@ class WorkLane {
   void call(ThreadWriter& thread, std::uint32_t site, const LaunchCall& call);
   void work(std::uint32_t site, const GpuWork& work);
   void memory(std::string_view name, const MemoryUse& use, std::uint64_t ticks);
+  void graph_node(const GraphNodeDefinition& node);
   void gpu(GpuLimitsDefinition limits, std::string_view name);
   // Work that is not in the recording; `since`: ticks, by which the last one before was there.
   void lose(LossReason reason, std::uint64_t count, std::uint64_t since);

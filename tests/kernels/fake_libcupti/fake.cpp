@@ -126,6 +126,23 @@ void call_back(CuptiDomain domain, std::uint32_t id, CuptiSite site, const char*
   callback(nullptr, domain, id, &call);
 }
 
+// A node's handle is its number.
+void call_back_resource(std::uint32_t id, std::uint64_t node, std::uint64_t original) {
+  Fake& self = fake();
+  CuptiCallback callback = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(self.mutex);
+    self.nodes.insert(node);
+    if (self.callbacks.count({CuptiDomain::resource, id}) != 0) callback = self.callback;
+  }
+  if (callback == nullptr) return;
+  CuptiGraph graph = {};
+  graph.node = reinterpret_cast<void*>(node);
+  graph.original_node = reinterpret_cast<void*>(original);
+  const CuptiResource resource{nullptr, nullptr, &graph};
+  callback(nullptr, CuptiDomain::resource, id, &resource);
+}
+
 }  // namespace fake_cupti
 
 using namespace fake_cupti;
@@ -201,6 +218,13 @@ EXPORT CuptiResult cuptiEnableCallback(std::uint32_t enable, void* subscriber, C
     self.callbacks.erase({domain, id});
   }
   return cupti_success;
+}
+
+EXPORT CuptiResult cuptiGetGraphNodeId(void* node, std::uint64_t* id) {
+  Fake& self = fake();
+  const std::lock_guard<std::mutex> lock(self.mutex);
+  *id = reinterpret_cast<std::uint64_t>(node);
+  return self.nodes.count(*id) != 0 ? cupti_success : invalid_parameter;
 }
 
 EXPORT CuptiResult cuptiGetResultString(CuptiResult result, const char** text) {

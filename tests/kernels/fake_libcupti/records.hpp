@@ -11,16 +11,16 @@ namespace nvspan::cupti {
 
 // As long as CUPTI 13 makes them.
 struct LongKernel : KernelRecord {
-  char rest[104];
+  char rest[64];
 };
 struct LongCopy : CopyRecord {
-  char rest[48];
+  char rest[24];
 };
 struct LongPeerCopy : PeerCopyRecord {
-  char rest[40];
+  char rest[24];
 };
 struct LongSet : SetRecord {
-  char rest[48];
+  char rest[24];
 };
 struct LongGraph : GraphRecord {
   char rest[16];

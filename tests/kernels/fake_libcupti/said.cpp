@@ -113,6 +113,7 @@ EXPORT void fake_kernel(const char* name, std::uint64_t start, std::uint64_t end
                         std::uint32_t stream) {
   LongKernel record = {};
   static_cast<KernelRecord&>(record) = fake().shape;
+  record.graph_node = fake().node;
   record.kind = ActivityKind::concurrent_kernel;
   record.start = start;
   record.end = end;
@@ -145,6 +146,22 @@ EXPORT void fake_launches(const char* name, std::size_t count, std::uint64_t tic
     fake_kernel(name, start, start + ticks, number, 0, 1, 7);
   }
 }
+// A capture begins, or ends, by a call of the driver.
+EXPORT void fake_capture(int begins) {
+  constexpr std::uint32_t begin_capture = 539, end_capture = 497;
+  const std::uint32_t id = begins != 0 ? begin_capture : end_capture;
+  call_back(CuptiDomain::driver, id, CuptiSite::enter, nullptr, 0);
+  call_back(CuptiDomain::driver, id, CuptiSite::exit, nullptr, 0);
+}
+// Made by a call of this thread, or, where there is an original one, cloned from it.
+EXPORT void fake_node(std::uint64_t node, std::uint64_t original) {
+  call_back_resource(original == 0 ? graph_node_created : graph_node_cloned, node, original);
+}
+EXPORT void fake_destroy_node(std::uint64_t node) {
+  call_back_resource(graph_node_destroyed, node, 0);
+}
+// Of all work from now on; 0: it is of no graph.
+EXPORT void fake_of_node(std::uint64_t node) { fake().node = node; }
 // The modules of all kernels are unloaded, and their names with them.
 EXPORT void fake_unload() {
   Fake& self = fake();
@@ -167,6 +184,7 @@ Record copied(ActivityKind kind, int direction, std::uint64_t bytes, std::uint64
   record.correlation = correlation;
   record.context = 1;
   record.stream = stream;
+  record.graph_node = fake().node;
   return record;
 }
 }  // namespace
@@ -184,6 +202,7 @@ EXPORT void fake_copy(int direction, std::uint64_t bytes, std::uint64_t start, s
 EXPORT void fake_set(std::uint64_t bytes, std::uint64_t start, std::uint64_t end,
                      std::uint32_t correlation, std::uint32_t stream) {
   LongSet record = {};
+  record.graph_node = fake().node;
   record.kind = ActivityKind::set;
   record.bytes = bytes;
   record.start = start;

@@ -50,6 +50,8 @@ struct Fake {
   std::size_t most_in_buffer = 1000;
   std::uint32_t correlation = 0;
   KernelRecord shape = {};  // of all kernels from now on
+  std::uint64_t node = 0;   // of a graph: of all work from now on
+  std::set<std::uint64_t> nodes;
   std::uint32_t version = 130'000;
   std::vector<Buffer> kept;  // that were requested and are not filled
   pid_t pid = ::getpid();
@@ -87,6 +89,7 @@ Buffer request_buffer();
 void hand_over(bool forced);
 void call_back(CuptiDomain domain, std::uint32_t id, CuptiSite site, const char* kernel,
                std::uint32_t correlation);
+void call_back_resource(std::uint32_t id, std::uint64_t node, std::uint64_t original);
 
 }  // namespace fake_cupti
 
