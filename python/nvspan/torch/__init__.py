@@ -14,6 +14,7 @@ from nvspan._lazy import lazy_attributes
 from nvspan.torch import nvtx
 from nvspan.torch._loop.auto import AutoAnnotations, auto
 from nvspan.torch._loop.loss import loss
+from nvspan.torch._loop.sampled_graphs import SampledGraph, sample_graph
 from nvspan.torch._loop.transfers import to_device
 from nvspan.torch._loop.window import ProfileWindow, profile_window
 from nvspan.torch._modules.modules import ModuleAnnotations, annotate_module
@@ -30,12 +31,14 @@ __all__ = [
     "OpAnnotations",
     "ProfileWindow",
     "ProfileableModel",
+    "SampledGraph",
     "annotate_module",
     "annotate_ops",
     "auto",
     "loss",
     "nvtx",
     "profile_window",
+    "sample_graph",
     "to_device",
     "warmup",
 ]

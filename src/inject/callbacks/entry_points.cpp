@@ -192,6 +192,13 @@ NVSPAN_EXPORT int nvspan_inject_take_gpu(int is_last) {
   return nvspan::inject::retake_gpu_activity(is_last != 0) ? 1 : 0;
 }
 
+// The graphs that are launched in between are recorded by the node. 0: no work of GPUs is recorded,
+// and nothing is to be ended.
+NVSPAN_EXPORT int nvspan_inject_begin_graph_sample() {
+  return nvspan::inject::begin_graph_sample() ? 1 : 0;
+}
+NVSPAN_EXPORT void nvspan_inject_end_graph_sample() { nvspan::inject::end_graph_sample(); }
+
 // Samples of Python's stacks: inject/session/line_samples.hpp. Text: why it cannot.
 NVSPAN_EXPORT const char* nvspan_inject_check_sampler(const nvspan::lines::Interpreter* interpreter,
                                                       nvspan::inject::FrameTaker take,
