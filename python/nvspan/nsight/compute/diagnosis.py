@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nvspan.nsight.compute.launches import launch_findings
 from nvspan.nsight.compute.messages import OK, Finding, note, problem
 from nvspan.nsight.ranges.names import Known, known_ranges, whole_name
 from nvspan.nsight.ranges.range_filter import FilterHits, RangeFilter
@@ -157,6 +158,7 @@ def before(
 ) -> list[Finding]:
     """What a run may meet, as far as a recording tells it."""
     found = nested_ranges(filters, recording) if replay in AS_ONE else []
+    found += launch_findings(filters, recording, replay)
     if launched and replay != "app-range":
         waiting = note(
             "kernels that wait for other ranks (NCCL) stop for good when ncu repeats them alone",

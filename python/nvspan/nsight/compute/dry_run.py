@@ -18,6 +18,7 @@ from itertools import compress
 
 import nvspan.recording
 from nvspan import launch, recorder
+from nvspan._runtime import gpu_work
 from nvspan.recording import Recording
 
 _NAME = "dry-{pid}.nvspan"
@@ -121,8 +122,11 @@ def _record(
 ) -> bool:
     """Runs the program until there is enough of it; whether it ended by itself."""
     environment = dict(os.environ)
-    environment[launch.INJECTION_VARIABLE] = launch.injection_library()
-    environment[launch.CONFIG_VARIABLE] = recorder.config_string(os.path.join(folder, _NAME))
+    library = launch.injection_library()
+    environment[launch.INJECTION_VARIABLE] = library
+    path = os.path.join(folder, _NAME)
+    environment[launch.CONFIG_VARIABLE] = recorder.config_string(path, cuda="kernels")
+    gpu_work.add_to_environment(environment, "kernels", library)
     said = os.path.join(folder, "said.txt")
     with open(said, "wb") as output:
         try:

@@ -13,12 +13,15 @@ from nvspan.nsight.ranges.evaluate import require_ranges
 from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.nsight.ranges.range_syntax import REGEX_PREFIX, Between, FilterParts, exact_regex
 from nvspan.recording.nearest import nearest
+from nvspan.recording.opened import WORK_DOMAINS
+from nvspan.recording.projection import CALL_DOMAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nvspan.recording import Recording
 
 MOST_FILTERS = 256
+_OF_GPU = {CALL_DOMAIN, *WORK_DOMAINS}  # of which ncu knows no ranges
 
 # domain (None: the default one) -> name -> the kinds of its ranges: "push_pop", "start_end"
 Known = dict["str | None", dict[str, set[str]]]
@@ -57,9 +60,9 @@ def range_filters(
 
 
 def known_ranges(recording: Recording) -> Known:
-    """The ranges of a recording."""
+    """The ranges of a recording, which may have what a GPU did, and its calls, too."""
     rows = recording.stats().rows
-    return known_of((row.domain, row.name, row.kind) for row in rows)
+    return known_of((row.domain, row.name, row.kind) for row in rows if row.domain not in _OF_GPU)
 
 
 def known_of(ranges: Iterable[tuple[str | None, str | None, str]]) -> Known:

@@ -227,7 +227,7 @@ def _launch_sample(graph: Any, state: _State, stream: int) -> bool:
     try:
         if state.executable is None:
             _instantiate(graph, state)
-        return _driver().cuGraphLaunch(state.executable, stream) == 0
+        return bool(_driver().cuGraphLaunch(state.executable, stream) == 0)
     except Exception as problem:
         state.end()
         warn_once("sample_graph", f"nvspan.torch.sample_graph: a graph is not sampled: {problem}")
