@@ -14,7 +14,7 @@ namespace nvspan::cuda {
 
 namespace {
 
-constexpr uint64_t patience_ns = 20'000'000;  // of the kernel that answers
+constexpr uint64_t patience_ns = 5'000'000;  // of the kernel that answers
 constexpr uint64_t answer_limit_ns = 2'000'000;
 
 uint64_t read_pinned(const uint64_t* place) noexcept {

@@ -280,7 +280,8 @@ Activity read_held(const Driver& api, DeviceContext& context, bool hurry) noexce
     give_up(context);
     return Activity::working;
   }
-  if (left || stamps || !context.waiting.empty() || context.clock.running()) {
+  if (context.clock.running()) return Activity::calibrating;
+  if (left || stamps || !context.waiting.empty()) {
     return Activity::working;
   }
   return ring_alive ? Activity::watching : Activity::none;

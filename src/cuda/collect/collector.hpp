@@ -10,7 +10,8 @@
 
 namespace nvspan::cuda {
 
-enum class Activity : uint8_t { none, watching, working };
+// calibrating: a kernel of ours waits on the GPU until it is asked.
+enum class Activity : uint8_t { none, watching, working, calibrating };
 
 // On the poller's thread alone. With `hurry` nothing waits for the next regular calibration. Adds
 // to `backlog` the ranges that are read and not submitted yet.

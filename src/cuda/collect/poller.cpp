@@ -71,7 +71,7 @@ void run() noexcept {
       }
       self.awake.store(true);
     }
-    if (self.hurry.load() > 0) {
+    if (self.hurry.load() > 0 || activity == Activity::calibrating) {
       self.wake.wait_for(lock, pace_hurried);
     } else if (activity == Activity::watching) {
       // Until a range is placed on a stream only the ring needs reading.
