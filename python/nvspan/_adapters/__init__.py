@@ -37,10 +37,17 @@ def _numba_stream() -> int:
     return numba.current_stream()
 
 
+def _lend_cupti() -> None:
+    from nvspan._adapters import cupti_users
+
+    cupti_users.lend_cupti()
+
+
 def connect() -> None:
     """Tells the extension module where to ask for what it calls, and registers each framework."""
     _core.set_hook_loader(_load_hook)
     torch.connect()
+    registry.cupti_lenders.append(_lend_cupti)
     _core._add_stream_source("cupy", _cupy_stream)
     _core._add_stream_source("numba.cuda", _numba_stream)
     registry.callers_of_nvtx += ["cupy", "jax"]
