@@ -51,10 +51,10 @@ def test_kernels_of_replays_have_the_range_of_their_capture():
 
 def test_within_knows_the_ranges_of_the_capture_and_of_the_replay():
     recording = run_recorded(CAPTURE + REPLAYS, cuda="graphs").recording
-    assert recording.kernels(within="mlp").count == 5
-    assert recording.kernels(within="model").count == 15
-    assert recording.kernels(within="step").count == 15
-    assert recording.kernels(within="warm-up").count == 0
+    assert recording.kernels(within=["mlp"]).count == 5
+    assert recording.kernels(within=["model"]).count == 15
+    assert recording.kernels(within=["step"]).count == 15
+    assert recording.kernels(within=["warm-up"]).count == 0
 
 
 def test_each_replay_is_a_call_of_the_layers():
