@@ -46,6 +46,7 @@ def test_kernels_of_replays_have_the_range_of_their_capture():
         ("gelu", "mlp", None): 5,
     }
     assert recording.problems == []
+    assert recording.stats().lost == 0
     assert recording.kernels().outside == 0
 
 
@@ -139,6 +140,7 @@ gpu.deliver()
     assert kernels(recording) == {("[CUDA memcpy Host-to-Device]", "mlp", None): 1}
     (copy,) = [row for row in recording.ranges.rows() if row["domain"] == "CUDA"]
     assert copy["payload"] == 4096
+    assert recording.stats().lost == 0
 
 
 def test_graphs_that_are_recorded_as_a_whole_have_no_layers():

@@ -180,7 +180,7 @@ class RangeScan : public ThreadVisitor {
   std::int64_t time(std::uint64_t ticks) const { return process_->time(ticks); }
   // Derived calls this for each payload: pieces that were not kept become a loss.
   void see_payload(const EntryPayload& payload, std::uint64_t ticks) {
-    if (payload.bytes == nullptr) return;
+    if (payload.bytes == nullptr || payload.is_work) return;
     const std::uint64_t count = payloads_not_kept(payload);
     if (count == 0) return;
     if (not_kept_.count == 0) not_kept_.from = ticks;
