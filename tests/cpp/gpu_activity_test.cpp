@@ -29,6 +29,8 @@ extern "C" {
 int InitializeInjection();
 int nvspan_inject_open(const char*);
 void nvspan_inject_close();
+int nvspan_inject_begin_graph_sample();
+void nvspan_inject_end_graph_sample();
 void nvspan_inject_release_gpu();
 int nvspan_inject_take_gpu(int);
 }
@@ -46,6 +48,10 @@ struct FakeCupti {
   std::uint32_t (*call)(std::uint32_t, std::uint32_t, const char*, int);
   void (*kernel)(const char*, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t,
                  std::uint32_t, std::uint32_t);
+  void (*node)(std::uint64_t, std::uint64_t);
+  void (*destroy_node)(std::uint64_t);
+  void (*of_node)(std::uint64_t);
+  void (*capture)(int);
   void (*memory)(int, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t);
   void (*deliver)(int);
   void (*drop)(std::size_t);
@@ -64,6 +70,10 @@ struct FakeCupti {
     EXPECT(library != nullptr);
     find(call, "fake_call");
     find(kernel, "fake_kernel");
+    find(node, "fake_node");
+    find(destroy_node, "fake_destroy_node");
+    find(of_node, "fake_of_node");
+    find(capture, "fake_capture");
     find(memory, "fake_memory");
     find(deliver, "fake_deliver");
     find(drop, "fake_drop");
@@ -80,6 +90,22 @@ void launch(const FakeCupti& fake, const std::string& name) {
   const std::uint64_t start = fake.now();
   fake.kernel(name.c_str(), start, start + 100, number, 0, 1, 7);
   fake.memory(1, 3, number, 4096, start, fake.call(allocate, 0, nullptr, 0));
+}
+
+// A graph of one kernel is captured, made executable, replayed as a sample, and destroyed.
+void replay(const FakeCupti& fake, std::uint64_t number) {
+  const std::uint64_t captured = 2 * number + 1, executable = captured + 1;
+  fake.capture(1);
+  fake.node(captured, 0);
+  fake.capture(0);
+  fake.node(executable, captured);
+  const bool is_sampled = nvspan_inject_begin_graph_sample() != 0;
+  fake.of_node(executable);
+  launch(fake, "node");
+  fake.of_node(0);
+  if (is_sampled) nvspan_inject_end_graph_sample();
+  fake.destroy_node(executable);
+  fake.destroy_node(captured);
 }
 
 void deliver(const FakeCupti& fake) {
@@ -139,9 +165,11 @@ int main(int count, char** arguments) {
   in_threads(
       launchers + deliverers,
       [&](int number) {
+        std::uint64_t graphs = 0;
         while (!ended) {
           if (number < launchers) {
             launch(fake, "kernel " + std::to_string(number));
+            replay(fake, static_cast<std::uint64_t>(number) + launchers * graphs++);
           } else {
             deliver(fake);
           }

@@ -58,6 +58,7 @@ class Log : public RangeScan<Log, true> {
       text += " on " + std::to_string(call.device) + "." + std::to_string(call.stream) + " of " +
               std::to_string(call.launch) + (call.launched != 0 ? " launched" : " not launched") +
               " by " + std::to_string(call.thread);
+      if (call.node != nullptr) text += " captured by " + std::to_string(call.node->tid);
       if (call.payload.present) text += " payload " + std::to_string(call.payload.bits);
     } else {
       text += " number " + std::to_string(range.call->payload.bits);
@@ -118,6 +119,42 @@ void work_finds_its_call() {
                "copy on 1.7 of 2 launched by 101 payload 4096\n"
                "kernel on 1.7 of 1 launched by 101\n"
                "kernel on 1.7 of 3 not launched by 0\n");
+}
+
+void work_of_a_graph_has_its_node() {
+  nvspan_test::Writer writer({});
+  ThreadWriter& thread = *writer.recorder.ready(nullptr, 101);
+  record::WorkLane& lane = writer.recorder.work();
+  const std::uint64_t now = record::ticks_now();
+  constexpr std::uint32_t most_nodes = (1u << 24) - 1;
+  for (const std::uint32_t node : {1u, most_nodes}) {
+    lane.graph_node(record::GraphNodeDefinition{now - 20, now - 30, node, 100 + node});
+  }
+  add_call(writer, thread, "launch", 1, now);
+  const auto add = [&](WorkKind kind, std::uint32_t node, std::uint64_t bytes, std::uint64_t at) {
+    GpuWork work;
+    work.kind = kind;
+    work.begin = now + at;
+    work.end = work.begin + 5;
+    work.correlation = 1;
+    work.place = record::WorkPlace{1, 2, 7};
+    work.node = node;
+    work.bytes = bytes;
+    lane.work(lane.work_site(kind, "work"), work);
+  };
+  add(WorkKind::kernel, 1, 0, 10);
+  add(WorkKind::copy, most_nodes, 4096, 20);
+  add(WorkKind::copy, 1, ~std::uint64_t{0}, 30);
+  add(WorkKind::kernel, 2, 0, 40);  // which is not defined
+  writer.recorder.close(&thread);
+  std::string lost;
+  EXPECT_EQUAL(ranges_of(writer.words(), &lost),
+               "launch number 1\n"
+               "work on 1.7 of 1 launched by 101 captured by 101\n"
+               "work on 1.7 of 1 launched by 101 captured by 16777315 payload 4096\n"
+               "work on 1.7 of 1 launched by 101 captured by 101 payload 1099511627775\n"
+               "work on 1.7 of 1 launched by 101\n");
+  EXPECT_EQUAL(lost, "");
 }
 
 void early_work_is_counted() {
@@ -259,6 +296,7 @@ void other_modes_take_none() {
 int main() {
   durations_are_packed();
   work_finds_its_call();
+  work_of_a_graph_has_its_node();
   early_work_is_counted();
   a_cut_file_is_read_up_to_there();
   shapes_gaps_and_gpus_are_kept();

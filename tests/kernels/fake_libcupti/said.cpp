@@ -113,7 +113,7 @@ EXPORT void fake_kernel(const char* name, std::uint64_t start, std::uint64_t end
                         std::uint32_t stream) {
   LongKernel record = {};
   static_cast<KernelRecord&>(record) = fake().shape;
-  record.graph_node = fake().node;
+  record.graph_node = node_of_work();
   record.kind = ActivityKind::concurrent_kernel;
   record.start = start;
   record.end = end;
@@ -160,8 +160,8 @@ EXPORT void fake_node(std::uint64_t node, std::uint64_t original) {
 EXPORT void fake_destroy_node(std::uint64_t node) {
   call_back_resource(graph_node_destroyed, node, 0);
 }
-// Of all work from now on; 0: it is of no graph.
-EXPORT void fake_of_node(std::uint64_t node) { fake().node = node; }
+// Of all work that this thread makes up from now on; 0: it is of no graph.
+EXPORT void fake_of_node(std::uint64_t node) { node_of_work() = node; }
 // The modules of all kernels are unloaded, and their names with them.
 EXPORT void fake_unload() {
   Fake& self = fake();
@@ -184,7 +184,7 @@ Record copied(ActivityKind kind, int direction, std::uint64_t bytes, std::uint64
   record.correlation = correlation;
   record.context = 1;
   record.stream = stream;
-  record.graph_node = fake().node;
+  record.graph_node = node_of_work();
   return record;
 }
 }  // namespace
@@ -202,7 +202,7 @@ EXPORT void fake_copy(int direction, std::uint64_t bytes, std::uint64_t start, s
 EXPORT void fake_set(std::uint64_t bytes, std::uint64_t start, std::uint64_t end,
                      std::uint32_t correlation, std::uint32_t stream) {
   LongSet record = {};
-  record.graph_node = fake().node;
+  record.graph_node = node_of_work();
   record.kind = ActivityKind::set;
   record.bytes = bytes;
   record.start = start;

@@ -50,7 +50,6 @@ struct Fake {
   std::size_t most_in_buffer = 1000;
   std::uint32_t correlation = 0;
   KernelRecord shape = {};  // of all kernels from now on
-  std::uint64_t node = 0;   // of a graph: of all work from now on
   std::set<std::uint64_t> nodes;
   std::uint32_t version = 130'000;
   std::vector<Buffer> kept;  // that were requested and are not filled
@@ -59,6 +58,12 @@ struct Fake {
 inline Fake& fake() {
   static Fake* const instance = new Fake;
   return *instance;
+}
+
+// Of a graph: of all work that this thread makes up from now on; 0: of none.
+inline std::uint64_t& node_of_work() {
+  static thread_local std::uint64_t node = 0;
+  return node;
 }
 
 inline void note(const std::string& line) {
