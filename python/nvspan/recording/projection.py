@@ -33,7 +33,9 @@ class Projection(Frame):
     start/end; `first` and `last` bound the span on the GPU; `start` and `end` are the range's own.
     They also have `row` of `Recording.ranges` (of the whole recording, not of a part), `thread`,
     `level` (how many ranges are around it on its thread), `parent` (the row of the tightest of
-    them, -1 for none) and `children` (ranges with work whose parent it is).
+    them, -1 for none) and `children` (ranges with work whose parent it is). A range in which a CUDA
+    graph was captured is there once more for each replay whose kernels were recorded: `start` and
+    `end` are then those of its launch.
 
     Attributes:
         work: how many kernels, copies and sets there are.
