@@ -115,6 +115,24 @@ std::uint32_t CpuRanges::thread_called(std::uint32_t process, std::uint32_t tid)
   return found == numbers_.end() ? no_place : found->second;
 }
 
+namespace {
+
+// Of those that begin later the first.
+std::size_t first_after(const core::LargeVector<CpuRange>& ranges, std::int64_t time) {
+  const auto found =
+      std::upper_bound(ranges.begin(), ranges.end(), time,
+                       [](std::int64_t at, const CpuRange& range) { return at < range.start; });
+  return static_cast<std::size_t>(found - ranges.begin());
+}
+
+}  // namespace
+
+std::uint32_t CpuRanges::find(std::uint32_t thread, std::int64_t time) const {
+  const core::LargeVector<CpuRange>& ranges = threads_[thread];
+  const std::size_t next = first_after(ranges, time);
+  return next == 0 ? no_place : open_from(ranges, static_cast<std::uint32_t>(next - 1), time);
+}
+
 std::uint32_t CpuRanges::at(std::uint32_t thread, std::int64_t time) {
   const core::LargeVector<CpuRange>& ranges = threads_[thread];
   std::size_t& next = next_[thread];  // of those that begin later the first
@@ -125,12 +143,7 @@ std::uint32_t CpuRanges::at(std::uint32_t thread, std::int64_t time) {
     ++next;
     ++looked;
   }
-  if (!is_later || looked == near) {
-    next = static_cast<std::size_t>(
-        std::upper_bound(ranges.begin(), ranges.end(), time,
-                         [](std::int64_t at, const CpuRange& range) { return at < range.start; }) -
-        ranges.begin());
-  }
+  if (!is_later || looked == near) next = first_after(ranges, time);
   return next == 0 ? no_place : open_from(ranges, static_cast<std::uint32_t>(next - 1), time);
 }
 

@@ -49,6 +49,8 @@ class CpuRanges {
   // The place in of_thread() of the one that began last of those open at that time; no_place: none
   // is. Quick where times grow.
   std::uint32_t at(std::uint32_t thread, std::int64_t time);
+  // The same, where times come in no order; what is quick stays so.
+  std::uint32_t find(std::uint32_t thread, std::int64_t time) const;
   // The next one around it that is open at that time.
   std::uint32_t around(std::uint32_t thread, std::uint32_t place, std::int64_t time) const {
     return open_from(threads_[thread], threads_[thread][place].around, time);

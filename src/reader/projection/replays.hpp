@@ -46,7 +46,7 @@ class Replays {
     RangeWork work;
   };
 
-  explicit Replays(CpuRanges& ranges) : ranges_(ranges) {}
+  explicit Replays(const CpuRanges& ranges) : ranges_(ranges) {}
 
   // False: it was captured in no range, or by no graph.
   bool take(const LaunchedOp& op, const RangePlace& launcher);
@@ -73,7 +73,7 @@ class Replays {
 
   std::uint32_t number_of(const LaunchedOp& op, const RangePlace& launcher, std::uint32_t place);
 
-  CpuRanges& ranges_;
+  const CpuRanges& ranges_;
   std::unordered_map<Key, std::uint32_t, KeyHash> numbers_;
   std::vector<Range> all_;
 };

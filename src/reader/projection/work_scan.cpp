@@ -122,9 +122,9 @@ std::uint32_t within_capture(const CpuRanges& ranges, const LaunchedOp& op, std:
 
 }  // namespace
 
-std::uint32_t captured_in(CpuRanges& ranges, const LaunchedOp& op) {
+std::uint32_t captured_in(const CpuRanges& ranges, const LaunchedOp& op) {
   if (op.capturer == CpuRanges::no_place) return CpuRanges::no_place;
-  return within_capture(ranges, op, ranges.at(op.capturer, op.captured));
+  return within_capture(ranges, op, ranges.find(op.capturer, op.captured));
 }
 
 std::uint32_t captured_around(const CpuRanges& ranges, const LaunchedOp& op, std::uint32_t place) {

@@ -34,7 +34,7 @@ struct LaunchedOp {
 
 // The innermost of the ranges that a capture was in when it took the work's launch, and the next
 // one around it; those that do not lie within the capture do not count. no_place: there is none.
-std::uint32_t captured_in(CpuRanges& ranges, const LaunchedOp& op);
+std::uint32_t captured_in(const CpuRanges& ranges, const LaunchedOp& op);
 std::uint32_t captured_around(const CpuRanges& ranges, const LaunchedOp& op, std::uint32_t place);
 
 class OpTaker {
