@@ -51,7 +51,7 @@ def said(recording, name, replay="kernel"):
 def test_launches_of_other_threads_are_told_before_the_run(recording):
     assert said(recording, "backward") == [
         "other threads make 171 of the 174 launches during 'backward/', as autograd does: ncu "
-        "profiles the 3 of its own thread"
+        "profiles only the range's thread, with 3"
     ]
 
 

@@ -30,8 +30,8 @@ from nvspan.report.text import printable_lines
 MAX_TEXT, MAX_JSON = 40_000, 60_000  # characters; what a model reads costs tokens
 _CONVERTED = (".json", ".json.gz", ".nsys-rep", ".ncu-rep", ".sqlite")
 _INSTRUCTIONS = """\
-Answers about recordings of nvspan (.nvspan): where the time of a Python program went. Begin with
-explain; steps, stats and diff have the figures, ranks the waits among the ranks of a job, where the
+Answers about recordings of nvspan (.nvspan): where the time of a Python program went. Start with
+explain. steps, stats and diff have the figures, ranks the waits among the ranks of a job, where the
 state of processes that run or hang. 'nvspan record program.py', which this server cannot run, makes
 a recording."""
 _READS_ONLY = ToolAnnotations(
@@ -42,7 +42,7 @@ Files = Annotated[list[str], Field(description="recordings of one run, or their 
 Step = Annotated[str | None, Field(description="the range that is a step: name or domain:name")]
 Names = Annotated[list[str] | None, Field(description="only ranges like these: * and ?")]
 From = Annotated[str | None, Field(description="only ranges from this time on: 1.5s, 20ms")]
-To = Annotated[str | None, Field(description="only ranges that begin before this time")]
+To = Annotated[str | None, Field(description="only ranges that start before this time")]
 Top = Annotated[int | None, Field(description="only the first rows")]
 
 _one_at_a_time = threading.Lock()  # sys.stdout belongs to the process
@@ -193,7 +193,7 @@ def _paths(names: Sequence[str]) -> list[str]:
 
 
 def _options(**values: Any) -> list[str]:
-    """Options as words that begin with their names, so that a value is never an option.
+    """Options as words that start with their names, so that a value is never an option.
 
     None, False and, as assistants fill in what they do not use, empty text are left out.
     """

@@ -76,7 +76,7 @@ class _Launches:
             return []
         text = (
             f"other threads make {others} of the {own + others} launches during '{filter}', as "
-            f"autograd does: ncu profiles the {own} of its own thread"
+            f"autograd does: ncu profiles only the range's thread, with {own}"
         )
         return [note(text, _SPAN)]
 
@@ -91,7 +91,7 @@ class _Launches:
                     "repeat what creates the context and loads kernels"
                 )
                 remedy = (
-                    "run it once before the range begins: nvspan.torch.warmup(model, *inputs), or "
+                    "run it once before the range starts: nvspan.torch.warmup(model, *inputs), or "
                     "nvspan.nsight.profile_region(..., warmup=1)"
                 )
                 return [note(text, remedy, options=("--calls", "1:"))]
