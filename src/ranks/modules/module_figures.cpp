@@ -410,6 +410,9 @@ class ModuleScan : public reader::RangeScan<ModuleScan> {
 std::vector<std::string> add_modules(const reader::Recording& recording,
                                      const reader::Selection& selection,
                                      const ModuleOptions& options, Summary& to) {
+  if (std::find(options.forward.begin(), options.forward.end(), true) == options.forward.end()) {
+    return {};
+  }
   ModuleScan scan(recording, selection, options, to);
   scan.run();
   return {scan.unknown.begin(), scan.unknown.end()};

@@ -5,6 +5,7 @@
 
 #include "reader/loops/nesting.hpp"
 #include "reader/scan/range_scan.hpp"
+#include "reader/scan/work_sites.hpp"
 #include "trace/event/event.hpp"
 
 #include <numeric>
@@ -35,7 +36,9 @@ class ColumnScan : public RangeScan<ColumnScan> {
     out.group.reserve(most);
     out.flags.reserve(most);
     out.of_threads.resize(recording.threads().size());
+    const std::int64_t calls = recording.domain_called(record::call_domain);
     for (const ReadSite& site : recording.sites()) {
+      is_launch_.push_back(site.domain == calls && is_launch_call(recording.text(site.name)));
       const bool is_call = site.stretch == StretchKind::none || site.stretch == StretchKind::begins;
       const int resumed = is_call ? 0 : LoopRanges::resumes;
       flags_of_.push_back(
@@ -54,6 +57,7 @@ class ColumnScan : public RangeScan<ColumnScan> {
       has_device_ranges = true;
       return no_row;
     }
+    if (is_launch_[range.site]) return no_row;
     return add(range.site, range.start, LoopRanges::start_end);
   }
   [[gnu::always_inline]] void ended(const ScannedRange& range) {
@@ -95,6 +99,7 @@ class ColumnScan : public RangeScan<ColumnScan> {
 
   LoopRanges& out_;
   std::vector<std::uint8_t> flags_of_;  // sites
+  std::vector<bool> is_launch_;         // likewise: a call whose work is what counts
 };
 
 auto place_of(const MovedRange& range) {

@@ -42,6 +42,15 @@ inline std::string_view work_kind_of(const Recording& recording, std::uint32_t s
   return record::work_kind_text(record::WorkKind::kernel);
 }
 
+// Whether a call of CUDA does nothing but launch kernels or a graph: there are as many as kernels.
+inline bool is_launch_call(std::string_view name) {
+  for (const std::string_view start :
+       {"cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch", "cuGraphLaunch"}) {
+    if (name.substr(0, start.size()) == start) return true;
+  }
+  return false;
+}
+
 // By the name of a copy: nsys and our recorder write "Device-to-Host", torch's profiler "DtoH".
 inline bool is_copy_to_host(std::string_view name) {
   return name.find("Device-to-Host") != std::string_view::npos ||

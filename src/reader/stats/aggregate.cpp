@@ -191,6 +191,8 @@ class Aggregator : public RangeScan<Aggregator> {
     const auto device = std::uint64_t{lane.process} << 32 | static_cast<std::uint32_t>(lane.device);
     at.devices.insert(device);
     coverage_.add(address, device, range.start, range.end);
+    // A kernel holds nothing, and takes nothing from a device range around it.
+    if (recording_.sites()[range.site].domain == kernels_) return;
     nested_.push_back(LanePlace{range.start, range.end, duration, group.launch, address,
                                 group.uncertainty, group.lane, 0});
   }
@@ -399,6 +401,7 @@ class Aggregator : public RangeScan<Aggregator> {
   std::vector<std::uint64_t> free_groups_;
   RowCoverage coverage_;    // of spans and device ranges of the process
   StretchCalls stretches_;  // of the process
+  const std::int64_t kernels_ = recording_.domain_called(record::work_domain);
   DeviceLanes nested_lanes_;
   core::LargeVector<LanePlace> nested_;  // of the process that is read
   std::vector<AggregateRow*> rows_of_site_;

@@ -7,6 +7,7 @@
 #include "reader/steps/step_launches.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace nvspan::reader {
 namespace {
@@ -22,7 +23,7 @@ class WorkScan : public RangeScan<WorkScan> {
         ops(recording.processes().size()) {}
 
   std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload& payload) {
-    if (launches_.is_call(range.site)) launches_.add_call(time(range.start), thread_, payload);
+    if (launches_.is_call(range.site, *process_)) launches_.add_call(time(range.start), thread_, payload);
     return no_row;
   }
   std::uint64_t opened(const ScannedRange& range, std::uint64_t, std::uint64_t ticks,
@@ -31,7 +32,7 @@ class WorkScan : public RangeScan<WorkScan> {
       return launches_.begin(recording_.threads()[thread_].process, thread_, range.site, -1,
                              payload);
     }
-    if (launches_.is_call(range.site)) launches_.add_call(time(ticks), thread_, payload);
+    if (launches_.is_call(range.site, *process_)) launches_.add_call(time(ticks), thread_, payload);
     return no_row;
   }
   void ended(const ScannedRange& range) {
@@ -192,7 +193,7 @@ void add_request_work(Steps& steps, const Recording& recording, const RequestPha
   }
   steps.has_work = !launches.empty();
   steps.of_device_ranges = steps.has_work && !scan.has_seen();
-  add_owned(steps, owned);
+  add_owned(steps, std::move(owned));
 }
 
 }  // namespace nvspan::reader

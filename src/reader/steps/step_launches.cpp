@@ -5,6 +5,8 @@
 
 #include "reader/scan/work_sites.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace nvspan::reader {
@@ -12,6 +14,9 @@ namespace nvspan::reader {
 StepLaunches::StepLaunches(const Recording& recording, const std::string& call_domain,
                            const std::vector<std::string>& work_domains)
     : recording_(recording), is_work_(recording.sites().size()) {
+  for (const ReadSite& site : recording.sites()) {
+    is_own_.push_back(site.device != 0 && is_own_kernel(recording.text(site.name)) ? 1 : 0);
+  }
   bool any = false;
   for (const std::string& name : work_domains) {
     mark_sites(recording, name, is_work_);
@@ -37,6 +42,17 @@ void StepLaunches::add_call(std::int64_t at, std::uint32_t thread, const EntryPa
   }
 }
 
+// So that ten million need no second place while they grow; what is not used is not touched.
+void StepLaunches::reserve(std::uint32_t thread) {
+  reserved_ = thread;
+  std::size_t words = 0;
+  for (const ReadChunk& chunk : recording_.threads()[thread].chunks) {
+    words += static_cast<std::size_t>(chunk.end - chunk.begin);
+  }
+  const std::size_t most = seen_.size() + words / (1 + record::work_words);
+  if (most > seen_.capacity()) seen_.reserve(std::max(most, 2 * seen_.capacity()));
+}
+
 std::uint64_t StepLaunches::begin(std::uint32_t process, std::uint32_t thread, std::uint32_t site,
                                   std::int32_t phase, const EntryPayload& payload) {
   const ReadProcess& of = recording_.processes()[process];
@@ -45,11 +61,11 @@ std::uint64_t StepLaunches::begin(std::uint32_t process, std::uint32_t thread, s
   if (!launch_threads_) launch_threads_ = std::make_unique<LaunchThreads>(recording_);
   Begun begun;
   begun.is_seen = is_work_[site] != 0;
-  begun.is_own = is_own_kernel(recording_.text(recording_.sites()[site].name));
+  if (begun.is_seen && thread != reserved_) reserve(thread);
   if (begun.is_seen) begun.op.kind = kinds_[site];
-  begun.op.device = call.device;
+  begun.op.device = static_cast<std::int16_t>(call.device);
   begun.op.thread = launch_threads_->launching_thread(process, call, thread);
-  begun.op.phase = phase;
+  begun.op.phase = static_cast<std::int8_t>(phase);
   begun.op.is_launch_known = call.launched != 0;
   // The number of its call, until the calls are known.
   begun.op.launched =
@@ -71,7 +87,7 @@ void StepLaunches::end(std::uint64_t begun, const ScannedRange& range) {
   Begun& work = begun_[begun];
   work.op.start = range.start;
   work.op.end = range.end;
-  if (!work.is_own) (work.is_seen ? seen_ : ops_).push_back(work.op);
+  if (is_own_[range.site] == 0) (work.is_seen ? seen_ : ops_).push_back(work.op);
 }
 
 core::LargeVector<StepOp> StepLaunches::take() {
@@ -91,6 +107,7 @@ core::LargeVector<StepOp> StepLaunches::take() {
   calls_.clear();
   begun_.clear();
   free_.clear();
+  reserved_ = 0xFFFFFFFF;
   return all;
 }
 

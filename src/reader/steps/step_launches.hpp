@@ -23,7 +23,10 @@ class StepLaunches {
   StepLaunches(const Recording& recording, const std::string& call_domain,
                const std::vector<std::string>& work_domains);
 
-  bool is_call(std::uint32_t site) const { return !is_call_.empty() && is_call_[site] != 0; }
+  // One that add_call() is to be told of: our recorder's are known by their numbers.
+  bool is_call(std::uint32_t site, const ReadProcess& of) const {
+    return !is_call_.empty() && is_call_[site] != 0 && of.launches == nullptr;
+  }
   void add_call(std::int64_t at, std::uint32_t thread, const EntryPayload& payload);
   // Returns what end() wants.
   std::uint64_t begin(std::uint32_t process, std::uint32_t thread, std::uint32_t site,
@@ -44,11 +47,13 @@ class StepLaunches {
   struct Begun {
     StepOp op;
     bool is_seen;
-    bool is_own;  // a kernel of nvspan's
   };
 
+  void reserve(std::uint32_t thread);
+
   const Recording& recording_;
-  std::vector<std::uint8_t> is_call_, is_work_;  // of each site
+  std::uint32_t reserved_ = 0xFFFFFFFF;  // the thread for whose work there is room
+  std::vector<std::uint8_t> is_call_, is_work_, is_own_;  // of each site; a kernel of nvspan's
   std::vector<StepOp::Kind> kinds_;              // likewise
   bool has_seen_ = false;
   NumberedCalls<Call> calls_;

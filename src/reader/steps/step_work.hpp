@@ -53,17 +53,24 @@ class Stretches {
 // When the ranges of phases ended; the first stands for none.
 using PhaseEnds = core::LargeVector<std::int64_t>;
 
-// A kernel, a copy or a device range.
+// A kernel, a copy or a device range: 32 bytes, as a recording may have ten million.
 struct StepOp {
+  enum class Kind : std::uint8_t { other, to_host, graph };
+
   std::int64_t start = 0, end = 0;
   std::int64_t launched = 0;
   std::uint32_t thread = 0;  // that launched it
-  std::int32_t device = -1;
-  std::int32_t phase = -1;  // that its own name stands for
-  bool is_launch_known = false;
-  bool is_of_replay = false;  // its launch is that of the range around it
-  enum class Kind : std::uint8_t { other, to_host, graph } kind = Kind::other;
+  std::int16_t device = -1;
+  std::int8_t phase = -1;  // that its own name stands for
+  Kind kind : 2;
+  bool is_launch_known : 1;
+  bool is_of_replay : 1;   // its launch is that of the range around it
+  bool is_waited_for : 1;  // by its thread, which launched nothing else until its end
+
+  StepOp()
+      : kind(Kind::other), is_launch_known(false), is_of_replay(false), is_waited_for(false) {}
 };
+static_assert(sizeof(StepOp) == 32);
 
 // One with the step and the phase that launched it.
 struct OwnedOp {
@@ -74,8 +81,8 @@ struct OwnedOp {
   std::int64_t behind;  // Steps::not_known
 };
 
-// Fills the columns of `steps` about work but `idle`; sorts `owned`.
-void add_owned(Steps& steps, core::LargeVector<OwnedOp>& owned);
+// Fills the columns of `steps` about work but `idle`, in any order.
+void add_owned(Steps& steps, core::LargeVector<OwnedOp> owned);
 
 // `stretches` of each thread. Fits and fills the columns of `steps` about work.
 void add_work(Steps& steps, const std::vector<Stretches>& stretches, const PhaseEnds& ends,
