@@ -126,6 +126,18 @@ def test_work_on_two_streams_at_once_is_busy_once(tmp_path):
     assert (found.outside, found.unlaunched) == (0, 1)
 
 
+def test_kernels_take_nothing_from_the_device_range_around_them(tmp_path):
+    with WrittenGpu(tmp_path / "run.nvspan") as gpu:
+        gpu.range("forward", 0, 10)
+        gpu.device_range("forward", 20, 60, launched=1)
+        gpu.device_range("layer", 25, 45, launched=2)
+        gpu.work("gemm", 30, 40, launched=3)
+    rows = {row.name: row for row in gpu.read().stats().rows if row.kind == "device"}
+    assert {name: (row.total, row.self) for name, row in rows.items()} == {
+        "forward": (40_000, 20_000), "layer": (20_000, 20_000), "gemm": (10_000, 10_000),
+    }  # fmt: skip
+
+
 def test_backward_kernels_by_the_sequence_numbers_of_emit_nvtx(tmp_path):
     with WrittenGpu(tmp_path / "run.nvspan") as gpu:
         gpu.module("layer.0", 0, 10)
@@ -167,6 +179,11 @@ def test_a_report_of_nsight_systems(tmp_path):
     assert (reduce.count, reduce.total) == (10, 34176)
     shape = (reduce.shapes, reduce.grid, reduce.block, reduce.registers, reduce.shared)
     assert shape == (1, (1, 1, 1), (16, 8, 1), 54, 16)
+    # 1,792 registers a warp: 9 warps in each quarter of an H200, 9 blocks of 4.
+    assert (reduce.occupancy, reduce.limiter) == (36 / 64, "registers")
+    assert [(gpu.name, gpu.capability, gpu.processors) for gpu in recording.gpus] == [
+        ("NVIDIA H200", (9, 0), 132)
+    ]
     copies = [row for row in by_name.rows if row.kind == "copy"]
     assert {(row.shapes, row.grid, row.registers) for row in copies} == {(1, None, None)}
 

@@ -69,6 +69,8 @@ class KernelTime(Row):
     block: tuple[int, int, int] | None  #: likewise the threads of a block; None: not known
     registers: int | None  #: likewise of a thread
     shared: int | None  #: likewise bytes of shared memory of a block
+    occupancy: float | None  #: likewise the theoretical occupancy, 0 to 1; None: not known
+    limiter: str | None  #: what allows no more of it, or "unknown"; None: no GPU's limits are known
     domain: str | None  #: of the range
     range: str | None  #: the innermost range of the launch; by name the one with the most time
     ranges: int  #: by name: how many names of ranges launched it; else 0

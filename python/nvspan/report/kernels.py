@@ -24,6 +24,8 @@ COLUMNS = (
         "block",
         "registers",
         "shared",
+        "occupancy",
+        "limiter",
         "domain",
         "range",
         "ranges",
@@ -33,7 +35,8 @@ COLUMNS = (
     *("count", "total", "mean", "p50", "min", "max", "first", "share"),
 )
 _SHAPE = ("grid", "block", "regs", "shared")
-_DISPENSABLE = ("shared", "regs", "block", "grid", "max", "min", "p50", "mean", "count")
+_OCCUPANCY = "occupancy"
+_DISPENSABLE = ("shared", "regs", "block", "grid", _OCCUPANCY, "max", "min", "p50", "mean", "count")
 
 
 def notes(found: Kernels, patterns: Sequence[str] | None = None) -> Iterator[str]:
@@ -80,6 +83,13 @@ def _shape(row: KernelTime) -> list[str]:
     return [_size(row.grid) + more, _size(row.block), str(row.registers), f"{row.shared:,}"]
 
 
+def _occupancy(row: KernelTime) -> str:
+    """The theoretical occupancy, and what allows no more."""
+    if row.occupancy is None or row.limiter is None:
+        return row.limiter or ""
+    return f"{percent(row.occupancy)} {row.limiter}"
+
+
 def _launcher(row: KernelTime, by: str) -> str:
     text = group_text(row, by)
     if not text:
@@ -93,16 +103,19 @@ def render(found: Kernels, top: int, form: str = "table", width: int | None = No
         return "no kernels"
     cells = []
     has_shapes = any(row.grid is not None for row in found.rows)
+    has_limits = any(row.limiter is not None for row in found.rows)
     for row in found.rows[:top]:
         times = (row.total, row.mean, row.p50, row.min, row.max)
         shown = ["" if time is None else duration(time) for time in times]
         names = [printable(row.name or "-"), printable(_launcher(row, found.by))]
         names = names if found.by == "name" else names[::-1]
         shape = _shape(row) if has_shapes else []
+        shape += [_occupancy(row)] if has_limits else []
         cells.append([f"{row.count:,}", *shown, percent(row.share), *shape, *names])
     group = "module" if found.by == "module" else "range"
     names = ["kernel", group] if found.by == "name" else [group, "kernel"]
     shape = list(_SHAPE) if has_shapes else []
+    shape += [_OCCUPANCY] if has_limits else []
     headings = ["count", "total", "mean", "p50", "min", "max", "busy", *shape, *names]
     table = fitted(headings, cells, names, form=form, width=width, dispensable=_DISPENSABLE)
     more = len(found.rows) - len(cells)

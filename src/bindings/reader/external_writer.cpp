@@ -187,6 +187,25 @@ void External::device_name(std::uint32_t process, std::int64_t device, const py:
   part(process).device_name(record::DeviceNameKind::device, number, number_of(text));
 }
 
+void External::gpu(std::uint32_t process, std::int64_t device, const py::str& name,
+                   const GpuLimits& limits) {
+  record::GpuLimitsDefinition gpu = {};
+  gpu.device = word_of(device, "device");
+  std::uint32_t* const fields[] = {&gpu.major_capability,
+                                   &gpu.minor_capability,
+                                   &gpu.processors,
+                                   &gpu.threads_of_warp,
+                                   &gpu.warps,
+                                   &gpu.blocks,
+                                   &gpu.registers,
+                                   &gpu.shared_bytes};
+  for (std::size_t i = 0; i < limits.size(); ++i) *fields[i] = word_of(limits[i], "limits");
+  const Text text = text_given(name);
+  const Lock lock(mutex_);
+  gpu.name = number_of(text);
+  part(process).gpu(gpu);
+}
+
 void External::stream_name(std::uint32_t process, std::uint64_t stream, const py::str& name) {
   const Text text = text_given(name);
   const Lock lock(mutex_);
@@ -339,6 +358,8 @@ void bind_external_writer(py::module_& module) {
       .def("category", &External::category, py::arg("domain"), py::arg("number"), py::arg("name"))
       .def("device_name", &External::device_name, py::arg("process"), py::arg("device"),
            py::arg("name"))
+      .def("gpu", &External::gpu, py::arg("process"), py::arg("device"), py::arg("name"),
+           py::arg("limits"))
       .def("stream_name", &External::stream_name, py::arg("process"), py::arg("stream"),
            py::arg("name"))
       .def("clock", &External::clock, py::arg("points"), py::arg("frequency") = 1e9)

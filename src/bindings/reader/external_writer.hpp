@@ -14,6 +14,7 @@
 #include "record/external/external_writer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -43,6 +44,11 @@ class External {
   pybind11::object strings(const pybind11::iterable& texts);
   void category(std::uint32_t domain, std::int64_t number, const pybind11::str& name);
   void device_name(std::uint32_t process, std::int64_t device, const pybind11::str& name);
+  // Major and minor capability, multiprocessors, threads of a warp; of a multiprocessor warps,
+  // blocks, registers and bytes of shared memory.
+  using GpuLimits = std::array<std::int64_t, 8>;
+  void gpu(std::uint32_t process, std::int64_t device, const pybind11::str& name,
+           const GpuLimits& limits);
   void stream_name(std::uint32_t process, std::uint64_t stream, const pybind11::str& name);
   std::uint32_t clock(const std::vector<std::pair<std::int64_t, std::int64_t>>& points,
                       double frequency);

@@ -9,9 +9,11 @@
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/result.hpp"
 #include "reader/projection/kernel_sums.hpp"
+#include "reader/projection/occupancy.hpp"
 #include "reader/scan/work_sites.hpp"
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,19 +25,41 @@ namespace {
 using reader::KernelTimes;
 using reader::Recording;
 
-py::object kernel_row(const Recording& recording, const KernelTimes& times, std::int64_t busy) {
+// The limits that all GPUs of the recording have; null: it has none, or they differ.
+const record::GpuLimitsDefinition* common_limits(const Recording& recording) {
+  const record::GpuLimitsDefinition* common = nullptr;
+  const auto essence = [](const record::GpuLimitsDefinition& gpu) {
+    return std::tie(gpu.major_capability, gpu.minor_capability, gpu.threads_of_warp, gpu.warps,
+                    gpu.blocks, gpu.registers, gpu.shared_bytes);
+  };
+  for (const reader::ReadProcess& process : recording.processes()) {
+    for (const auto& [device, gpu] : process.gpus) {
+      if (common != nullptr && essence(*common) != essence(gpu.limits)) return nullptr;
+      common = &gpu.limits;
+    }
+  }
+  return common;
+}
+
+py::object kernel_row(const Recording& recording, const KernelTimes& times, std::int64_t busy,
+                      const record::GpuLimitsDefinition* gpu) {
   const reader::ReadSite& site = recording.sites()[times.kernel];
   NewResult row("KernelTime");
   row["name"] = string_at(recording, site.name);
   row["kind"] = reader::work_kind_of(recording, times.kernel);
   row["shapes"] = times.shapes;
   if (site.shape != 0) {
-    const auto& [grid, block, registers, static_shared, dynamic_shared] =
-        recording.shapes()[site.shape];
+    const record::LaunchShape& shape = recording.shapes()[site.shape];
+    const auto& [grid, block, registers, static_shared, dynamic_shared] = shape;
     row["grid"] = py::make_tuple(grid[0], grid[1], grid[2]);
     row["block"] = py::make_tuple(block[0], block[1], block[2]);
     row["registers"] = registers;
     row["shared"] = std::uint64_t{static_shared} + dynamic_shared;
+    if (gpu != nullptr) {
+      const auto found = reader::find_occupancy(*gpu, shape);
+      if (found) row["occupancy"] = found->share;
+      row["limiter"] = found ? found->limiter : "unknown";
+    }
   }
   if (times.range >= 0) {
     const reader::ReadSite& range = recording.sites()[static_cast<std::size_t>(times.range)];
@@ -73,8 +97,9 @@ py::object kernels(const RecordingHandle& handle, std::uint8_t by, const std::st
     work = reader::sum_kernel_times(*handle.recording, handle.selection, options);
   }
   py::list rows;
+  const record::GpuLimitsDefinition* const gpu = common_limits(*handle.recording);
   for (const KernelTimes& times : work.rows) {
-    rows.append(kernel_row(*handle.recording, times, work.busy));
+    rows.append(kernel_row(*handle.recording, times, work.busy, gpu));
   }
   NewResult result("KernelWork");
   result["rows"] = rows;

@@ -3,15 +3,22 @@
 
 #include "reader/projection/work_scan.hpp"
 
+#include "reader/file/chunk_scan.hpp"
 #include "reader/scan/device_lanes.hpp"
 #include "reader/scan/range_scan.hpp"
 
 namespace nvspan::reader {
 namespace {
 
-// CUPTI hands over the work of a stream in its order, and that of several by the buffer, which
-// holds some 40,000 pieces.
+// CUPTI hands over the work of a stream in its order, that of several by the buffer, which holds
+// some 40,000 pieces, and the buffers of a second in any order.
 constexpr std::size_t most_waiting_ops = std::size_t{1} << 17;
+
+// Of a chunk, and when the first work begins that is in it or in one behind it.
+struct ChunkBound {
+  const std::uint64_t *begin, *end;
+  std::int64_t first;
+};
 
 class OpScan : public RangeScan<OpScan> {
  public:
@@ -20,8 +27,13 @@ class OpScan : public RangeScan<OpScan> {
       : RangeScan(recording, Selection::whole()),
         sites_(sites),
         ranges_(ranges),
-        most_(keeps_all ? std::numeric_limits<std::size_t>::max() : 2 * most_waiting_ops),
+        keeps_all_(keeps_all),
         to_(to) {}
+
+  void begin_thread(std::uint32_t lane) {
+    const std::uint32_t process = recording_.threads()[lane].process;
+    if (process != bounded_process_) find_bounds(process);
+  }
 
   std::uint64_t opened(const ScannedRange& range, std::uint64_t, std::uint64_t,
                        const EntryPayload& payload) {
@@ -39,7 +51,9 @@ class OpScan : public RangeScan<OpScan> {
   void ended(const ScannedRange& range) {
     if (range.kind != RangeKind::device || range.row == no_row) return;
     free_.push_back(range.row);
-    if (range.reason == EndReason::closed) add(begun_[range.row], range.start, range.end);
+    if (range.reason != EndReason::closed) return;
+    add(begun_[range.row], range.start, range.end);
+    if (waiting_.size() >= most_) hand_over(waiting_.size() - most_ / 2);
   }
   void left_out(const ScannedRange& range) { ended(range); }
   void whole(std::uint32_t site, std::uint64_t begin, std::uint64_t end,
@@ -47,6 +61,7 @@ class OpScan : public RangeScan<OpScan> {
     if (sites_[site] == 0) return;
     LaunchedOp op = op_of(site, thread_, payload);
     add(op, time(begin), time(end));
+    if (waiting_.size() >= most_) hand_over_before(bound_of(payload.bytes));
   }
   void end_process(std::uint32_t) {
     hand_over(waiting_.size());
@@ -90,22 +105,74 @@ class OpScan : public RangeScan<OpScan> {
     op.end = std::max(start, end);
     if (start < newest_) in_order = false;
     waiting_.push_back(op);
-    if (waiting_.size() >= most_) hand_over(most_waiting_ops);
+  }
+
+  void find_bounds(std::uint32_t process) {
+    bounded_process_ = process;
+    bounds_.clear();
+    bound_ = 0;
+    most_ = keeps_all_ ? std::numeric_limits<std::size_t>::max() : 2 * most_waiting_ops;
+    for (const ReadThread& thread : recording_.threads()) {
+      if (thread.process != process) continue;
+      for (const ReadChunk& chunk : thread.chunks) {
+        const std::uint64_t* at = chunk.begin;
+        std::uint64_t base = chunk.base_ticks, first = std::numeric_limits<std::uint64_t>::max();
+        each_entry(at, chunk.end, base, EntrySites(recording_, *process_),
+                   [&](const Entry& entry, std::uint64_t ticks) {
+                     if (entry.kind == record::EntryKind::work) first = std::min(first, ticks);
+                     return true;
+                   });
+        const bool has_some = first != std::numeric_limits<std::uint64_t>::max();
+        bounds_.push_back({chunk.begin, chunk.end, has_some ? time(first) : latest});
+      }
+    }
+    for (std::size_t i = bounds_.size(); i-- > 1;) {
+      bounds_[i - 1].first = std::min(bounds_[i - 1].first, bounds_[i].first);
+    }
+  }
+  // No work behind that entry begins before.
+  std::int64_t bound_of(const std::uint64_t* entry) {
+    while (bound_ < bounds_.size() &&
+           (entry < bounds_[bound_].begin || entry >= bounds_[bound_].end)) {
+      ++bound_;
+    }
+    return bound_ == bounds_.size() ? std::numeric_limits<std::int64_t>::min()
+                                    : bounds_[bound_].first;
+  }
+
+  static bool is_earlier(const LaunchedOp& a, const LaunchedOp& b) {
+    return a.start != b.start ? a.start < b.start : a.number < b.number;
+  }
+  void sort() {
+    if (!std::is_sorted(waiting_.begin(), waiting_.end(), is_earlier)) {
+      std::sort(waiting_.begin(), waiting_.end(), is_earlier);
+    }
+  }
+  void hand_over_before(std::int64_t bound) {
+    sort();
+    const auto end =
+        std::upper_bound(waiting_.begin(), waiting_.end(), bound,
+                         [](std::int64_t time, const LaunchedOp& op) { return time < op.start; });
+    hand_over(static_cast<std::size_t>(end - waiting_.begin()));
+    most_ = std::max(2 * waiting_.size(), 2 * most_waiting_ops);
   }
   void hand_over(std::size_t count) {
-    const auto earlier = [](const LaunchedOp& a, const LaunchedOp& b) { return a.start < b.start; };
-    if (!std::is_sorted(waiting_.begin(), waiting_.end(), earlier)) {
-      std::stable_sort(waiting_.begin(), waiting_.end(), earlier);
-    }
+    sort();
     for (std::size_t i = 0; i < count; ++i) to_.take(waiting_[i]);
     if (count != 0) newest_ = waiting_[count - 1].start;
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
+  static constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max();
+
   const std::vector<std::uint8_t>& sites_;
   const CpuRanges& ranges_;
-  const std::size_t most_;
+  const bool keeps_all_;
+  std::size_t most_ = 0;  // that wait before some are handed over
   OpTaker& to_;
+  std::uint32_t bounded_process_ = CpuRanges::no_place;
+  std::vector<ChunkBound> bounds_;  // of the process, in the order in which they are scanned
+  std::size_t bound_ = 0;           // where the last entry was
   core::LargeVector<LaunchedOp> begun_, waiting_;
   std::vector<std::uint64_t> free_;  // of begun_
   std::uint64_t ops_ = 0;

@@ -153,6 +153,11 @@ void ProcessPart::define_all(SectionFile& file, const core::TextTable& texts) co
     file.define(DefinitionType::device_name,
                 DeviceNameDefinition{of.second, began, of.first, text});
   }
+  for (const auto& [device, limits] : gpus_) {
+    GpuLimitsDefinition written = limits;
+    written.name = definitions.text(limits.name);
+    file.define(DefinitionType::gpu_limits, written);
+  }
   for (const Schema& schema : schemas_) {
     std::vector<SchemaEntryDefinition> entries;
     for (const SchemaField& field : schema.layout.fields) {

@@ -67,6 +67,7 @@ class ProcessPart {
   std::uint32_t add_counter(std::uint32_t domain, std::uint32_t name, const GivenMeaning& meaning);
   void category(std::uint32_t domain, std::uint32_t number, std::uint32_t name);
   void device_name(DeviceNameKind what, std::uint64_t handle, std::uint32_t name);
+  void gpu(const GpuLimitsDefinition& limits) { gpus_[limits.device] = limits; }
   void schema(std::uint32_t domain, std::uint64_t id, SchemaLayout layout) {
     schemas_.push_back(Schema{domain, id, std::move(layout)});
   }
@@ -131,6 +132,7 @@ class ProcessPart {
   std::vector<std::pair<CounterDefinition, GivenMeaning>> counters_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> categories_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> device_names_;
+  std::map<std::uint32_t, GpuLimitsDefinition> gpus_;  // by device
   std::vector<Schema> schemas_;
   std::vector<Enumeration> enums_;
   std::map<std::uint64_t, std::uint32_t> cited_;

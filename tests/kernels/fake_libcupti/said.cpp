@@ -162,6 +162,15 @@ EXPORT void fake_destroy_node(std::uint64_t node) {
 }
 // Of all work that this thread makes up from now on; 0: it is of no graph.
 EXPORT void fake_of_node(std::uint64_t node) { node_of_work() = node; }
+// A replay of a graph, of so many kernels that follow each other.
+EXPORT void fake_replay(const char* name, std::size_t count, std::uint64_t ticks) {
+  constexpr std::uint32_t cuda_graph_launch = 311, cu_graph_launch = 514;
+  const std::uint32_t number = fake_call(cuda_graph_launch, cu_graph_launch, nullptr, 0);
+  std::uint64_t start = fake_now();
+  for (std::size_t i = 0; i < count; ++i, start += ticks) {
+    fake_kernel(name, start, start + ticks, number, 0, 1, 7);
+  }
+}
 // The modules of all kernels are unloaded, and their names with them.
 EXPORT void fake_unload() {
   Fake& self = fake();
@@ -225,20 +234,26 @@ EXPORT void fake_memory(int operation, std::uint32_t memory_kind, std::uint64_t 
   record.context = 1;
   add(record);
 }
-EXPORT void fake_device(std::uint32_t id, const char* name) {
+EXPORT void fake_limited_device(std::uint32_t id, const char* name, std::uint32_t major,
+                                std::uint32_t minor, std::uint32_t warps, std::uint32_t blocks,
+                                std::uint32_t shared_bytes) {
   static std::set<std::string>* const names = new std::set<std::string>;
   LongDevice record = {};
   record.kind = ActivityKind::device;
   record.id = id;
   record.name = names->insert(name).first->c_str();
-  record.major_capability = 9;
+  record.major_capability = major;
+  record.minor_capability = minor;
   record.processors = 132;
   record.threads_of_warp = 32;
-  record.warps = 64;
-  record.blocks = 32;
+  record.warps = warps;
+  record.blocks = blocks;
   record.registers = 65'536;
-  record.shared_bytes = 233'472;
+  record.shared_bytes = shared_bytes;
   add(record);
+}
+EXPORT void fake_device(std::uint32_t id, const char* name) {
+  fake_limited_device(id, name, 9, 0, 64, 32, 233'472);
 }
 EXPORT void fake_function(int domain, std::uint32_t id, const char* name) {
   const std::lock_guard<std::mutex> lock(fake().mutex);

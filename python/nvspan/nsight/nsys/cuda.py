@@ -36,6 +36,11 @@ _SHAPE_COLUMNS = (
     *("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"),
     *("registersPerThread", "staticSharedMemory", "dynamicSharedMemory"),
 )
+# As ExternalWriter.gpu() takes them.
+_LIMIT_COLUMNS = (
+    *("computeMajor", "computeMinor", "smCount", "threadsPerWarp"),
+    *("maxWarpsPerSm", "maxBlocksPerSm", "maxRegistersPerSm", "maxShmemPerSm"),
+)
 _PROCESS_MASK = ~0xFFFFFF
 
 
@@ -150,8 +155,16 @@ def _names(report: Report) -> None:
         process = process_of(hardware << 56 | vm << 48 | pid << 24)
         if name is not None and report.knows(process):
             report.writer.stream_name(report.process(process), stream, name)
-    names = {gpu: name for (gpu,), (name,) in rows("TARGET_INFO_GPU", ["id"], ["name"])}
+    gpus = {
+        gpu: (name, limits)
+        for (gpu, *limits), (name,) in rows("TARGET_INFO_GPU", ["id", *_LIMIT_COLUMNS], ["name"])
+    }
     for (gpu, device, number), _ in rows("TARGET_INFO_CUDA_DEVICE", ["gpuId", "cudaId", "pid"]):
-        if (name := names.get(gpu)) is not None:
-            for process in report.processes_of(number or 0):
-                report.writer.device_name(process, device or 0, name)
+        name, found = gpus.get(gpu, (None, []))
+        if name is None:
+            continue
+        limits = [limit for limit in found if limit is not None]
+        for process in report.processes_of(number or 0):
+            report.writer.device_name(process, device or 0, name)
+            if len(limits) == len(_LIMIT_COLUMNS):
+                report.writer.gpu(process, device or 0, name, limits)
