@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import nvspan
 from helpers.fake_cupti import PREAMBLE, environment, run_recorded
 from helpers.recorded import record_command
 from helpers.traced import needs_library, run_plain
@@ -85,6 +86,28 @@ def test_a_gap_is_no_idle_gpu(tmp_path):
     assert note in output("stats", path).splitlines()
     assert note in output("stats", "--gpu", path, streams="both")
     assert note in " ".join(output("doctor", path).split())
+
+
+def test_a_job_has_the_gaps_of_its_files(tmp_path):
+    files = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        files += run_recorded(LENT, folder=tmp_path / name).files
+    job = nvspan.read_many(files)
+    lengths = {}
+    for path in files:
+        (gap,) = nvspan.read(path).gpu_gaps
+        lengths[path] = gap.end - gap.start
+    reason = "a profiler of the program had CUPTI"
+    assert [
+        (job.processes[gap.process].path, gap.end - gap.start, gap.reason) for gap in job.gpu_gaps
+    ] == [(process.path, lengths[process.path], reason) for process in job.processes]
+    for gap in job.gpu_gaps:
+        process = job.processes[gap.process]
+        first, last = (time + process.unix_offset for time in (process.first, process.last))
+        assert first < gap.start < gap.end < last
+    note = f"GPU work unknown for {duration(sum(lengths.values()))} in 2 stretches: {reason}"
+    assert note in output("stats", "--many", *files).splitlines()
 
 
 def test_where_all_is_a_gap_nothing_is_said_of_the_gpu():

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from nvspan import _reader
 from nvspan._results import MarkRow
 from nvspan._results.jobs import Collective, JobProcess, RankCollective
+from nvspan._results.kernels import GpuGap
 from nvspan.ranks import mapping, paths, pool
 from nvspan.ranks.modules import ManyModules
 from nvspan.ranks.steps import ManySteps
@@ -80,6 +81,19 @@ class ManyRecordings:
             rows.append(JobProcess(**row))
         rows.sort(key=lambda row: (row.rank is None, row.rank or 0, row.path, row.pid))
         return rows
+
+    @functools.cached_property
+    def gpu_gaps(self) -> list[GpuGap]:
+        """When the work of GPUs was not recorded: as `Recording.gpu_gaps`, in ns since 1970.
+
+        `process` is a row of `processes`.
+        """
+        places = {process.process: place for place, process in enumerate(self.processes)}
+        table = self._summary.table("gpu_gaps")
+        rows = zip(*(table.get(name, ()) for name in ("process", "start", "end", "reason")),
+                   strict=True)  # fmt: skip
+        gaps = [GpuGap(places[process], start, end, reason) for process, start, end, reason in rows]
+        return sorted(gaps, key=lambda gap: (gap.process, gap.start))
 
     def stats(self, by: str = "name", *, match: Iterable[str] | None = None) -> Stats:
         """As `Recording.stats`: each range of all files, or of each rank.

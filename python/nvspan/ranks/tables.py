@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from nvspan._results.jobs import Collective, JobProcess, RankCollective
-from nvspan._results.kernels import GpuGap
 from nvspan.ranks.many import ManyRecordings
 from nvspan.ranks.steps import ManySteps
 from nvspan.recording import Recording
@@ -40,7 +39,7 @@ class _AsRecording:
         self.problems = [f"{path}: {sentence}" for path, sentence in job.problems[:MOST_NAMED]]
         if len(job.problems) > MOST_NAMED:
             self.problems.append(f"... and {len(job.problems) - MOST_NAMED:,} more")
-        self.gpu_gaps: list[GpuGap] = []  # summaries have none
+        self.gpu_gaps = job.gpu_gaps
 
 
 def summary_of(

@@ -140,6 +140,20 @@ class Summarizer {
       table.add_row(row.data());
     }
   }
+  // When the work of GPUs was not recorded, ns since 1970.
+  void add_gpu_gaps() {
+    const std::vector<reader::ReadGap> gaps = recording_.gaps();
+    if (gaps.empty()) return;
+    SummaryTable& table = to_.table(
+        "gpu_gaps", {{"process", false}, {"start", false}, {"end", false}, {"reason", true}});
+    for (const reader::ReadGap& gap : gaps) {
+      const reader::ReadProcess& process = recording_.processes()[gap.process];
+      const std::int64_t offset = unix_offset(process);
+      const std::int64_t row[] = {identity_of(process), gap.from + offset, gap.to + offset,
+                                  to_.intern(gap.reason)};
+      table.add_row(row);
+    }
+  }
 
  private:
   std::int32_t text(std::int32_t of) { return of < 0 ? no_text : to_.intern(recording_.text(of)); }
@@ -186,6 +200,7 @@ void summarize(const reader::Recording& recording, const reader::Selection& sele
   for (const auto& row : figures.rows) summarizer.add(*row);
   for (const reader::MarkRow& row : figures.marks) summarizer.add(row);
   summarizer.add_processes(figures);
+  summarizer.add_gpu_gaps();
 }
 
 }  // namespace nvspan::ranks
