@@ -22,6 +22,7 @@ from nvspan.recording.statistics import average, deviation, median
 from nvspan.recording.stats import record
 from nvspan.recording.steps import OTHER, WAITING, Steps
 from nvspan.recording.time_text import percent, time_cell
+from nvspan.report.kernel_changes import add_kernels, kernel_columns
 from nvspan.report.line_changes import add_lines, line_columns
 from nvspan.report.text import range_label
 
@@ -55,7 +56,7 @@ class Changes(Frame, list[dict[str, Any]]):
     __slots__ = ()
 
     def _records(self) -> list[dict[str, Any]]:
-        return [flat({**row, **line_columns(row)}) for row in self]
+        return [flat({**row, **line_columns(row), **kernel_columns(row)}) for row in self]
 
     def _preview(self) -> tuple[Sequence[str], Iterator[Sequence[str]], int]:
         def mean(side: dict[str, Any] | None) -> str:
@@ -131,7 +132,7 @@ def compare(
     - "unsure": anything else.
 
     `line` is a `LineChange` of a range that is "slower", where samples of all runs name what takes
-    longer in it; else None.
+    longer in it; else None. `kernel` is likewise a `KernelChange`, where all runs have kernels.
 
     Args:
         before: a recording, or a list of recordings of several runs, as `read_runs` returns.
@@ -146,7 +147,7 @@ def compare(
     sides = _listed(before), _listed(after)
     entries = _ranges(*sides)
     rows = _judged(entries, sides, threshold, sure)
-    _add_lines([(entries, rows)], sides, sure)
+    _add_evidence([(entries, rows)], sides, sure)
     return _sorted(rows)
 
 
@@ -176,7 +177,7 @@ def compare_all(
     found = rows[: len(of_steps)], rows[len(of_steps) :]
     _reconcile([(entry.of_range, row) for entry, row in zip(of_steps, found[0], strict=True)],
                found[1])  # fmt: skip
-    _add_lines([(of_steps, found[0]), (entries[len(of_steps) :], found[1])], sides, sure)
+    _add_evidence([(of_steps, found[0]), (entries[len(of_steps) :], found[1])], sides, sure)
     return Changes(found[0]), _sorted(found[1])
 
 
@@ -226,7 +227,7 @@ def compare_steps(
     sides = _listed(before), _listed(after)
     entries = _steps(*sides, step, phases)
     rows = _judged(entries, sides, threshold, sure)
-    _add_lines([(entries, rows)], sides, sure)
+    _add_evidence([(entries, rows)], sides, sure)
     return Changes(rows)
 
 
@@ -315,7 +316,8 @@ def _pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     if not rows:
         return None
     means = [row["mean"] for row in rows]
-    pooled = {**rows[0], "runs": len(rows), "means": means}
+    all_calls = [row["calls"] + row["warmup"] for row in rows]
+    pooled = {**rows[0], "runs": len(rows), "means": means, "all_calls": all_calls}
     if len(rows) > 1:
         pooled.update({key: sum(row[key] for row in rows) for key in ("calls", "total", "warmup")})
         pooled["mean"], pooled["std"] = average(means), deviation(means)
@@ -341,18 +343,20 @@ def _judged(
     return [_row(entry, judged.get(id(entry)), runs, threshold) for entry in entries]
 
 
-def _add_lines(
+def _add_evidence(
     tables: Sequence[tuple[Sequence[_Entry], Sequence[dict[str, Any]]]],
     sides: tuple[Sequence[Recording], Sequence[Recording]],
     sure: float,
 ) -> None:
-    """Names lines of rows that became slower, once verdicts are final; jobs have no samples."""
+    """Names lines and kernels of rows that became slower, once verdicts are final; jobs have
+    neither."""
     if all(isinstance(run, Recording) for side in sides for run in side):
         named = [
             [(row, entry.of_range) for entry, row in zip(entries, rows, strict=True)]
             for entries, rows in tables
         ]
         add_lines(named, *sides, sure)
+        add_kernels(named, *sides, sure)
 
 
 def _logarithms(side: dict[str, Any] | None) -> list[float]:
@@ -364,7 +368,7 @@ def _row(
 ) -> dict[str, Any]:
     old, new = entry.old, entry.new
     row = {**entry.row, "before": old, "after": new, "change": None, "low": None, "high": None,
-           "confidence": None, "verdict": "unsure", "line": None}  # fmt: skip
+           "confidence": None, "verdict": "unsure", "line": None, "kernel": None}  # fmt: skip
     if old is None or new is None:
         side, count = (new, runs[1]) if old is None else (old, runs[0])
         if side is not None and side["runs"] == count:

@@ -31,6 +31,7 @@ from nvspan.recording.losses import damage_lines
 from nvspan.recording.steps import OTHER, OUTSIDE
 from nvspan.recording.time_text import counted, duration, exact_percent, percent
 from nvspan.report import emptiness, render, text
+from nvspan.report.kernel_changes import kernel_columns
 from nvspan.report.line_changes import line_columns
 from nvspan.report.narrow import fitted, width_of
 from nvspan.report.progress import Progress
@@ -47,7 +48,7 @@ is "slower" or "faster" when it is at least --threshold and its limits exclude
 0. It is "same" when its limits are within the threshold, else "unsure". With
 one run a side a change cannot be told from drift of the machine: give three or
 more. Where the runs have samples, a slower range names the line that takes
-longer.
+longer, and where they have kernels, the kernel.
 Reports of Nsight Systems are recordings, too.
 
 --fail exits with 0 when nothing is slower, 1 when a range is slower, gone or
@@ -78,7 +79,7 @@ def _label(row: dict[str, Any]) -> str:
     return text.printable(row["label"])
 
 
-def _cells(row: dict[str, Any], has_limits: bool, has_lines: bool) -> list[str]:
+def _cells(row: dict[str, Any], has_limits: bool, evidence: Sequence[str]) -> list[str]:
     both = (row["before"], row["after"])
     low, high = (percent(row[key], "+") for key in ("low", "high"))
     limits = [f"{low} .. {high}" if low else "", exact_percent(row["confidence"])]
@@ -89,7 +90,7 @@ def _cells(row: dict[str, Any], has_limits: bool, has_lines: bool) -> list[str]:
         *(limits if has_limits else ()),
         row["verdict"],
         _label(row),
-        *(["" if row["line"] is None else row["line"].cell()] if has_lines else ()),
+        *("" if row[key] is None else row[key].cell() for key in evidence),
     ]
 
 
@@ -98,12 +99,13 @@ _KEYS = (
     *("verdict", "change", "low", "high", "confidence", "of_step"),
 )
 _FIGURES = ("runs", "calls", "mean", "std", "p50", "total", "warmup")
-_LINE = ("line", "line_function", "line_added")
+_EVIDENCE = ("line", "kernel")
+_LINE = ("line", "line_function", "line_added", "kernel", "kernel_added")
 _COLUMNS = (*_KEYS, *_LINE, *(f"{key}_{side}" for side in ("before", "after") for key in _FIGURES))
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    flat = {**{key: row.get(key) for key in _KEYS}, **line_columns(row)}
+    flat = {**{key: row.get(key) for key in _KEYS}, **line_columns(row), **kernel_columns(row)}
     for side in ("before", "after"):
         for key in _FIGURES:
             flat[f"{key}_{side}"] = None if row[side] is None else row[side][key]
@@ -240,9 +242,9 @@ def _blocks(
     for rows, last in ((steps, "step"), (ranges, "range")):
         if not rows:
             continue
-        has_lines = any(row["line"] is not None for row in rows)
-        cells = [_cells(row, has_limits, has_lines) for row in rows]
-        names = ["verdict", last, *(["line"] if has_lines else [])]
+        evidence = [key for key in _EVIDENCE if any(row[key] is not None for row in rows)]
+        cells = [_cells(row, has_limits, evidence) for row in rows]
+        names = ["verdict", last, *evidence]
         table = layout([*headings, *names], cells, names)
         for number, row in enumerate(rows, len(lines) + 1):
             if row["verdict"] in _COLORS:

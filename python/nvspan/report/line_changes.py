@@ -10,26 +10,22 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nvspan._results.lines import LineRow
 from nvspan.recording import Recording
-from nvspan.recording.differences import differences
 from nvspan.recording.lines import Lines, outer_function, place
 from nvspan.recording.parallel import each
 from nvspan.recording.source import short_names
-from nvspan.recording.statistics import average, t_limit
 from nvspan.recording.time_text import duration
+from nvspan.report.gains import MIN_RUNS, Time, clear_gain, gains_of
 from nvspan.report.text import short_name
 
-_MIN_RUNS = 2  # of each side
 _MIN_SAMPLES = 25  # of a range in a run
 _MIN_SHARE = 0.01  # of a range: what is less is not looked at
-_MIN_PART = 0.25  # of what the range gained, and of a gain that others lost: code that moved
 _NORMAL = 1.96  # half of a 95% interval in standard errors
-_MANY = 1e6  # degrees of freedom
 _HALF = 0.5  # of what a function gained: its line is told
 _WITH_SAMPLES = ("push_pop", "step_cpu")  # kinds of rows
 
@@ -68,28 +64,8 @@ def line_columns(row: Mapping[str, Any]) -> dict[str, object]:
     return {"line": where, "line_function": change.function, "line_added": change.added}
 
 
-@dataclass(frozen=True)
-class _Time:
-    """Of a function or a line, in a call of the range, in one run."""
-
-    mean: float  # ns
-    error: float  # ns, of sampling
-    row: LineRow
-
-
 _Key = tuple[str, str | None, int | None]  # file, function, line counted from that of the function
-_Run = Mapping[_Key, _Time]
-
-
-@dataclass(frozen=True)
-class _Gain:
-    key: _Key
-    added: float
-    margin: float
-
-    @property
-    def is_sure(self) -> bool:
-        return self.added > self.margin
+_Run = Mapping[_Key, Time[LineRow]]
 
 
 def add_lines(
@@ -117,7 +93,7 @@ def add_lines(
         for rows in tables
     ]  # fmt: skip
     count = sum(map(len, slower))
-    if not count or min(len(before), len(after)) < _MIN_RUNS:
+    if not count or min(len(before), len(after)) < MIN_RUNS:
         return
     sampled = each(lambda run: run.lines(), [*before, *after])
     if not all(lines.samples for lines in sampled):
@@ -143,13 +119,13 @@ def _change(
         runs.append(list(zip(parts, side["means"], strict=True)))
     gained = row["after"]["mean"] - row["before"]["mean"]
     functions = [[_functions(*run) for run in side] for side in runs]
-    gains = list(_gains(functions, sure, _MIN_SHARE * row["after"]["mean"]))
-    best = _clear_gain(gains, gained)
+    gains = list(gains_of(functions, sure, _MIN_SHARE * row["after"]["mean"]))
+    best = clear_gain(gains, gained)
     if best is None:
         return None
     newest, _ = runs[1][-1]
     by_line = [[_lines(*run, best.key) for run in side] for side in runs]
-    line = _clear_gain(list(_gains(by_line, sure, 0.0)), best.added)
+    line = clear_gain(list(gains_of(by_line, sure, 0.0)), best.added)
     time = None if line is None else by_line[1][-1].get(line.key)
     if line is not None and time is not None and line.added >= _HALF * best.added:
         shown = _hottest_expression(newest, time.row)
@@ -186,7 +162,7 @@ def _lines(part: Lines, mean: float, function: _Key) -> _Run:
 def _times(
     lines: Lines, mean: float, first: Mapping[tuple[str | None, str | None], int | None]
 ) -> _Run:
-    found: dict[_Key, _Time] = {}
+    found: dict[_Key, Time[LineRow]] = {}
     for row in lines.rows:
         line = None
         if lines.by == "line":
@@ -194,56 +170,18 @@ def _times(
             if begin is None or row.line is None:
                 continue
             line = row.line - begin
-        time = _Time(row.share * mean, row.margin * mean / _NORMAL, row)
+        time = Time(row.share * mean, row.margin * mean / _NORMAL, row)
         key = _key(row, line)
         known = found.get(key)
         if known is not None:
             larger = max(known, time, key=lambda one: one.mean)
-            time = _Time(known.mean + time.mean, math.hypot(known.error, time.error), larger.row)
+            time = Time(known.mean + time.mean, math.hypot(known.error, time.error), larger.row)
         found[key] = time
     return found
 
 
 def _key(row: LineRow, line: int | None) -> _Key:
     return os.path.basename(row.file or "?"), outer_function(row.function), line
-
-
-def _gains(sides: Sequence[Sequence[_Run]], sure: float, least: float) -> Iterator[_Gain]:
-    """What each takes more; with the probability `sure` all of the limits hold."""
-    keys = dict.fromkeys(key for side in sides for run in side for key in run)
-    kept = {
-        key: means
-        for key in keys
-        if max(map(average, means := [[_mean(run.get(key)) for run in side] for side in sides]))
-        > least
-    }
-    own = 1 - (1 - sure) / max(len(kept), 1)
-    for key, (before, after) in kept.items():
-        (found,) = differences([(before, after)], own)
-        if found.margin is None:
-            continue
-        errors = [
-            average([_error(run.get(key)) ** 2 for run in side]) / len(side) for side in sides
-        ]
-        sampling = t_limit(own, _MANY) * math.sqrt(sum(errors))
-        yield _Gain(key, found.value, max(found.margin, sampling))
-
-
-def _mean(time: _Time | None) -> float:
-    return 0.0 if time is None else time.mean
-
-
-def _error(time: _Time | None) -> float:
-    return 0.0 if time is None else time.error
-
-
-def _clear_gain(gains: Sequence[_Gain], gained: float) -> _Gain | None:
-    """The largest, where it is sure, is a good part of `gained`, and nothing lost it."""
-    best = max(gains, key=lambda gain: gain.added, default=None)
-    if best is None or not best.is_sure or best.added < _MIN_PART * gained:
-        return None
-    lost = -sum(gain.added for gain in gains if gain.added < -gain.margin)
-    return best if lost < _MIN_PART * best.added else None
 
 
 def _hottest_expression(lines: Lines, row: LineRow) -> str:
