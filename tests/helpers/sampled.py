@@ -17,9 +17,11 @@ UNIT = 1024
 WAITING, RUNNING, READY = 0, 1, 2
 BEGIN = 1_000_000 * UNIT  # ticks
 _DEFINITIONS, _EVENTS, _SAMPLES = 2, 1, 4
-_STRING, _DOMAIN, _SITE, _THREAD = 1, 2, 3, 5
+_STRING, _DOMAIN, _SITE, _CATEGORY, _THREAD = 1, 2, 3, 4, 5
 _CODE, _FRAME, _STACK, _SAMPLED_THREAD = 16, 17, 18, 19
-_PUSH, _POP, _START, _END, _BASE = 1, 2, 3, 4, 6
+_PUSH, _POP, _START, _END, _BASE, _CALL, _WORK = 1, 2, 3, 4, 6, 13, 14
+_CALLS, _CUDA, _KERNEL, _COPY = 1, 2, 1, 2  # domains; categories of the second
+_GPU_LANE = 1_000_000  # the thread that has the work of the GPU
 _HEADER, _HEADER_FIELDS, _CHUNK = 4096, 1592, 96
 _LIVE, _LIVE_MAGIC, _LIVE_CHUNKS = 3072, 0x3145564C53564EFD, 24
 _NONE, _NO_COLUMN = 0xFFFFFFFF, 0xFFFF
@@ -175,7 +177,7 @@ class _Body:
     is_last: bool = False
 
 
-_Event = tuple[int, int, int, int | None]  # when, its kind, subject, the number of a span
+_Event = tuple[int, int, int, tuple[int, ...]]  # when, its kind, subject, further words
 
 
 class SampledFile:
@@ -187,7 +189,7 @@ class SampledFile:
         self._texts: dict[str, int] = {}
         self._definitions = bytearray()
         self._counts: dict[int, int] = {}
-        self._sites: dict[str, int] = {}
+        self._sites: dict[tuple[str, int, int], int] = {}
         self._codes: dict[tuple[str, str, int], int] = {}
         self._frames: dict[tuple[int, ...], int] = {}
         self._stacks: dict[tuple[int, int], int] = {}
@@ -259,9 +261,9 @@ class SampledFile:
         """Nested ranges of a thread, from when to when; None: it does not end."""
         events = self._events.setdefault(tid or self.pid, [])
         for begin, end, name in ranges:
-            events.append((begin, _PUSH, self._site(name), None))
+            events.append((begin, _PUSH, self._site(name), ()))
             if end is not None:
-                events.append((end, _POP, 0, None))
+                events.append((end, _POP, 0, ()))
         events.sort(key=lambda event: event[0])
 
     def spans(self, spans: Iterable[tuple[int, int, str]], tid: int | None = None) -> None:
@@ -269,16 +271,36 @@ class SampledFile:
         events = self._events.setdefault(tid or self.pid, [])
         for begin, end, name in spans:
             number = self._next(_START)
-            events.append((begin, _START, self._site(name), number))
-            events.append((end, _END, 0, number))
+            events.append((begin, _START, self._site(name), (number,)))
+            events.append((end, _END, 0, (number,)))
         events.sort(key=lambda event: event[0])
 
-    def _site(self, name: str) -> int:
-        if name not in self._sites:
-            self._sites[name] = len(self._sites)
-            self.define(_SITE, struct.pack("<IIIBBBBII", self._sites[name], 0, self.text(name),
-                                           1, 0, 0, 0, 0, 0))  # fmt: skip
-        return self._sites[name]
+    def kernels(self, kernels: Iterable[tuple[int, int, int, str]], tid: int | None = None) -> None:
+        """Work of a GPU: when a thread launched it, from when to when it ran, and its name."""
+        calls = self._events.setdefault(tid or self.pid, [])
+        if _GPU_LANE not in self._events:
+            for number, name in ((_CALLS, "CUDA API"), (_CUDA, "CUDA")):
+                self.define(_DOMAIN, struct.pack("<II", number, self.text(name)))
+            for number, name in ((_KERNEL, "kernel"), (_COPY, "copy")):
+                self.define(_CATEGORY, struct.pack("<IIII", _CUDA, number, self.text(name), 0))
+        work = self._events.setdefault(_GPU_LANE, [])
+        for launched, begin, end, name in kernels:
+            number = self._next(_CALL) << 32
+            category = _COPY if name.startswith("[CUDA memcpy") else _KERNEL
+            calls.append((launched, _CALL, self._site("cudaLaunchKernel", _CALLS), (number,)))
+            words = (number | (end - begin) * UNIT, 7)  # on stream 7
+            work.append((begin, _WORK, self._site(name, _CUDA, category), words))
+        calls.sort(key=lambda event: event[0])
+        work.sort(key=lambda event: event[0])
+
+    def _site(self, name: str, domain: int = 0, category: int = 0) -> int:
+        key = (name, domain, category)
+        if key not in self._sites:
+            self._sites[key] = len(self._sites)
+            kind = (1, 7, 0, 1) if domain == _CUDA else (1, 0, 0, 0)  # an extended payload
+            self.define(_SITE, struct.pack("<IIIBBBBII", self._sites[key], domain, self.text(name),
+                                           *kind, 0, category))  # fmt: skip
+        return self._sites[key]
 
     def samples(
         self, chunk: SampleChunk, number: int | None = None, seal: bool = True, skipped: int = 0
@@ -359,13 +381,12 @@ class SampledFile:
 
 def _entries(events: Sequence[_Event]) -> bytes:
     base, found = 0, bytearray()
-    for at, kind, subject, number in events:
+    for at, kind, subject, words in events:
         if (at - base) * UNIT >> 40:
             base = at
             found += struct.pack("<QQ", _BASE << 40, BEGIN + base * UNIT)
         found += struct.pack("<Q", (at - base) * UNIT | kind << 40 | subject << 45)
-        if number is not None:
-            found += struct.pack("<Q", number)
+        found += struct.pack(f"<{len(words)}Q", *words)
     return bytes(found)
 
 
