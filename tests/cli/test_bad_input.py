@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from helpers.reported import nvspan_done
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import clean_environment, needs_library, nvspan_command
 from nvspan.cli import COMMANDS
 from nvspan.report.viewer import ui_folder
 
@@ -22,7 +22,7 @@ pytestmark = needs_library
 CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
 READERS = ("diff", "explain", "export", "kernels", "modules", "ranks", "report", "stats", "steps",
            "view")  # fmt: skip
-_NOT_READERS = ("attach", "detach", "doctor", "metrics", "ncu", "nsys", "record",
+_NOT_READERS = ("attach", "detach", "doctor", "mcp", "metrics", "ncu", "nsys", "record",
                 "top", "trace", "trigger", "where")  # fmt: skip
 
 
@@ -156,3 +156,16 @@ def test_standard_output_that_is_closed_or_read_in_part(folder, command):
     os.close(write)
     assert "Traceback" not in part.stderr
     assert "BrokenPipe" not in part.stderr
+
+
+def test_the_server_for_assistants_says_what_it_lacks(tmp_path):
+    (tmp_path / "mcp.py").write_text("raise ModuleNotFoundError(name='mcp')\n", encoding="ascii")
+    lacking = nvspan_command("mcp", env={"PYTHONPATH": str(tmp_path)})
+    said = "nvspan mcp: it needs the MCP SDK: pip install 'nvspan[mcp]'\n"
+    assert (lacking.returncode, lacking.stdout, lacking.stderr) == (1, "", said)
+    closed = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m nvspan mcp <&-"], env=clean_environment(),
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    said = "nvspan mcp: standard input and output must be open: the assistant's program starts it\n"
+    assert (closed.returncode, closed.stdout, closed.stderr) == (1, "", said)
