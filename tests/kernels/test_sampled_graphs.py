@@ -227,9 +227,16 @@ for arguments in (3,), (None, 0), (None, 1.5):
         sample_graph(*arguments)
     except (TypeError, ValueError) as error:
         print(type(error).__name__, error)
+del CUDAGraph.raw_cuda_graph
+torch.__version__ = "2.1"
+try:
+    sample_graph()
+except RuntimeError as error:
+    print(error)
 """)
     assert done.stdout.splitlines() == [
         "TypeError graph must be a torch.cuda.CUDAGraph, not int",
         "ValueError every must be 1 or more, not 0",
         "ValueError every must be 1 or more, not 1.5",
+        "torch 2.1 keeps no graphs: keep_graph came later",
     ]

@@ -51,6 +51,7 @@ def sample_graph(graph: Any = None, every: int = 100) -> SampledGraph:
     Raises:
         TypeError: `graph` is not a ``torch.cuda.CUDAGraph``.
         ValueError: `every` is not an int of 1 or more.
+        RuntimeError: this torch has no ``CUDAGraph(keep_graph=True)``.
 
     >>> graph = torch.cuda.CUDAGraph(keep_graph=True)              # doctest: +SKIP
     >>> nvspan.torch.sample_graph(graph, every=100)                # doctest: +SKIP
@@ -63,6 +64,8 @@ def sample_graph(graph: Any = None, every: int = 100) -> SampledGraph:
     cls = torch.cuda.CUDAGraph
     if graph is not None and not isinstance(graph, cls):
         raise TypeError(f"graph must be a torch.cuda.CUDAGraph, not {type(graph).__name__}")
+    if not hasattr(cls, "raw_cuda_graph"):
+        raise RuntimeError(f"torch {torch.__version__} keeps no graphs: keep_graph came later")
     _patch(cls)
     handle = SampledGraph()
     if graph is None:
