@@ -42,8 +42,7 @@ struct ActivityTaker {
 };
 
 struct ActivityChoice {
-  bool graph_nodes = false;  // each kernel of a graph, which slows its replay by 0.25 to 0.5 us a
-                             // kernel; else the graph
+  bool graph_nodes = false;  // each kernel of a graph, which slows its replays; else the graph
   bool all_calls = false;    // also those that launch nothing
   bool memory = false;       // allocations and frees, where CUPTI knows of them
 };
