@@ -337,6 +337,7 @@ bool begin_node_records() {
   TakenActivity& self = activity();
   if (!is_taking_activity()) return false;
   const std::lock_guard<std::mutex> lock(self.asking);
+  if (!is_taking_activity()) return false;
   if (self.askers++ == 0 && self.graphs_whole) self.functions->disable(ActivityKind::graph);
   return true;
 }
@@ -344,6 +345,7 @@ bool begin_node_records() {
 // Where the taking has ended since, the kind is not enabled for whoever has CUPTI now.
 void end_node_records() {
   TakenActivity& self = activity();
+  if (is_in_child(self)) return;  // where nobody gives the lock back
   const std::lock_guard<std::mutex> lock(self.asking);
   if (--self.askers != 0 || !self.graphs_whole || !is_taking_activity()) return;
   self.functions->enable(ActivityKind::graph);
@@ -364,6 +366,10 @@ void end_activity() {
   if (self.subscriber == nullptr || is_in_child(self)) return;
   self.flusher.end();
   self.takes.store(false, std::memory_order_release);
+  // From here on nobody enables or disables kinds for nodes.
+  {
+    const std::lock_guard<std::mutex> lock(self.asking);
+  }
   disable_records(self);
   self.functions->flush(flush_forced);
   self.functions->unsubscribe(self.subscriber);

@@ -422,14 +422,11 @@ bool retake_gpu_activity(bool is_last) noexcept {
 
 bool begin_graph_sample() noexcept {
   const QuietSection quiet;
-  const std::unique_lock<std::mutex> lock(starting(), std::try_to_lock);
-  return lock && cupti::begin_node_records();
+  return cupti::begin_node_records();
 }
 
 void end_graph_sample() noexcept {
   const QuietSection quiet;
-  std::unique_lock<std::mutex> lock(starting(), std::defer_lock);
-  if (cupti::is_taking_activity()) lock.lock();  // in a forked child nobody would give it back
   cupti::end_node_records();
 }
 
