@@ -48,7 +48,7 @@ def test_a_range_may_have_any_name():
         ("keep:0", "trigger 'keep:0': must be a number above 0, not '0'"),
         ("signal:HELLO", "trigger 'signal:HELLO': must be a signal such as USR2, not 'HELLO'"),
         ("signal:KILL", "trigger 'signal:KILL': KILL cannot be caught by a process; killed is a "
-         "trigger of its own"),
+         "separate trigger"),
         ("signal:SEGV", "trigger 'signal:SEGV': SEGV ends the process before anything is written; "
          "use killed"),
         ("killed:now", "trigger 'killed:now': takes no value"),

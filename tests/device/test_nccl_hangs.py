@@ -110,7 +110,7 @@ launched(0xfeed, 'AllReduce', 40)
     found = job(WAITS, WAITS, WAITS, late)
 
     def is_seen():
-        return "behind" in found.verdict().text
+        return "after model:forward" in found.verdict().text
 
     wait_until(is_seen, "the poller has seen that the kernel began")
     assert found.said() == (

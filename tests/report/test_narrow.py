@@ -88,7 +88,7 @@ def test_a_comparison(without_rich, loops, tmp_path):
     both = ("diff", "--repeats", path, again, "--", path, again)
     lines = lines_of(without_rich, *both)
     assert_narrow(lines, "calls B")
-    assert "(in 80 columns: without confidence, calls A)" in lines
+    assert "(in 80 columns: without confidence, calls A, with shortened names)" in lines
     wide = lines_of(without_rich, *both, columns=160)
     assert wide[0].split()[:2] == ["calls", "A"]
     assert not any(line.startswith("(in ") for line in wide)

@@ -165,3 +165,11 @@ def nothing_in_rounds_of_two_threads(program: Program) -> Truth:
         other.leaf("send_beacon", 1)
         other.spend(99)
     return Truth("radio_round", 400)
+
+
+@recording
+def nothing_in_pages_of_a_diary(program: Program) -> Truth:
+    factors = wandering(program.random, 180, 0.6, 0.05).tolist()
+    parts = {"date_page": 1.9, "read_ink": 2.2, "spell": 2.0, "file_page": 1.8}
+    program.loop("diary_page {}", factors, parts, noise=0.05)
+    return Truth("diary_page", 180)

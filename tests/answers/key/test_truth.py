@@ -54,7 +54,7 @@ RIGHT = Answer(
     ("changes", "wrong"),
     [
         ({}, []),
-        ({"findings": [("dominant", "85% of a step is in load"), ("rare", "")]}, []),
+        ({"findings": [("dominant", "84% of a step is in load"), ("rare", "")]}, []),
         ({"step": "load"}, ["the step is 'step', not 'load'"]),
         ({"count": 9}, ["10 steps, not 9"]),
         ({"unit": "request"}, ["a step is a step, not a request"]),
