@@ -126,6 +126,31 @@ def test_work_on_two_streams_at_once_is_busy_once(tmp_path):
     assert (found.outside, found.unlaunched) == (0, 1)
 
 
+def test_the_gpus_time_of_a_range_is_busy_span_and_waiting(tmp_path):
+    with WrittenGpu(tmp_path / "run.nvspan") as gpu:
+        gpu.range("step", 0, 100)
+        gpu.range("pauses", 1, 9)
+        gpu.work("a", 20, 30, launched=2)
+        gpu.work("b", 25, 40, launched=4, stream=8)  # both at once: 5 us
+        gpu.work("[CUDA memcpy Device-to-Host]", 60, 70, launched=6, kind="copy")
+        gpu.range("dense", 10, 19)
+        gpu.work("c", 70, 80, launched=11)
+        gpu.work("d", 80, 90, launched=13)
+    rows = {row.name: row for row in gpu.read().projection().rows}
+    assert {
+        name: (row.sum, row.busy, row.total, row.waiting) for name, row in rows.items()
+    } == {
+        "step": (55_000, 50_000, 70_000, 20_000),
+        "pauses": (35_000, 30_000, 50_000, 20_000),
+        "dense": (20_000, 20_000, 20_000, 0),
+    }  # fmt: skip
+    heading, *lines = run_nvspan("stats", "--gpu", gpu.path).stdout.splitlines()
+    columns = [word for word in ("sum", "busy", "waiting", "span") if word in heading.split()]
+    assert columns == ["sum", "busy", "waiting", "span"]
+    (pauses,) = [line for line in lines if line.endswith("pauses")]
+    assert [part in pauses for part in ("35.0 us", "30.0 us", "50.0 us", "20.0 us")] == [True] * 4
+
+
 def test_kernels_take_nothing_from_the_device_range_around_them(tmp_path):
     with WrittenGpu(tmp_path / "run.nvspan") as gpu:
         gpu.range("forward", 0, 10)
