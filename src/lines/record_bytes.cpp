@@ -28,7 +28,7 @@ void RecordBytes::begin(std::uint64_t chunk, std::uint64_t ticks, bool is_new) n
   thread_ = no_thread;
   usual_.clear();
   shift_ = record::ticks_are_tsc ? record::tsc_time_shift : record::system_time_shift;
-  number(shift_);
+  number(shift_ | record::packed_records);
 }
 
 void RecordBytes::number(std::uint64_t value) {
@@ -45,11 +45,30 @@ std::uint64_t RecordBytes::units_at(std::uint64_t ticks) const noexcept {
 
 void RecordBytes::head(std::uint64_t units, std::uint32_t thread, unsigned recent) {
   const bool other = thread != thread_;
-  number((units - units_) << 5 | std::uint64_t{recent} << 2 | std::uint64_t{other} << 1);
+  const std::uint64_t time = units - units_;
+  number(record::packed_other * record::packed_times | std::uint64_t{time != 0} << 4 |
+         std::uint64_t{recent} << 1 | std::uint64_t{other});
+  if (time != 0) number(time);
   if (other) number(thread);
   if (!other) usual_.add(units - units_);
   units_ = units;
   thread_ = thread;
+}
+
+void RecordBytes::packed(std::uint64_t time, unsigned recent, std::uint64_t change) {
+  using record::packed_places, record::packed_times;
+  std::uint64_t stack = recent <= record::packed_other ? recent - 1 : recent;
+  if (recent == 0) stack = std::min(packed_places + change, record::packed_change);
+  if (time < packed_times) {
+    number(stack * packed_times + time);
+  } else if (const std::uint64_t middle =
+                 record::packed_middle + (time - packed_times) * packed_places + stack;
+             stack < packed_places && middle < record::packed_long) {
+    number(middle);
+  } else {
+    number(record::packed_long + (time - packed_times) * record::packed_stacks + stack);
+  }
+  if (stack == record::packed_change) number(change);
 }
 
 void RecordBytes::sample(const Sample& sample, Said& said) {
@@ -66,9 +85,7 @@ void RecordBytes::sample(const Sample& sample, Said& said) {
   said.recent.add(now);
   if (plain && sample.thread == thread_) {
     const auto beyond = static_cast<std::int64_t>(units - units_ - usual_.units());
-    number(zigzag(beyond) << 2 | std::uint64_t{recent != 1} << 1 | 1);
-    if (recent == 0) number(zigzag(change) + record::most_recent + 1);
-    if (recent > 1) number(recent - record::first_recent);
+    packed(zigzag(beyond), recent, zigzag(change));
     usual_.add(units - units_);
     units_ = units;
     return;

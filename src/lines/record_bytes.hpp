@@ -47,6 +47,7 @@ class RecordBytes {
  private:
   void number(std::uint64_t value);
   std::uint64_t units_at(std::uint64_t ticks) const noexcept;
+  void packed(std::uint64_t time, unsigned recent, std::uint64_t change);
   void head(std::uint64_t units, std::uint32_t thread, unsigned recent);
 
   std::string bytes_;

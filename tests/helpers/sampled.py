@@ -25,7 +25,7 @@ _GPU_LANE = 1_000_000  # the thread that has the work of the GPU
 _HEADER, _HEADER_FIELDS, _CHUNK = 4096, 1592, 96
 _LIVE, _LIVE_MAGIC, _LIVE_CHUNKS = 3072, 0x3145564C53564EFD, 24
 _NONE, _NO_COLUMN = 0xFFFFFFFF, 0xFFFF
-_SHIFT = 10  # of ticks, to units
+_SHIFT, _PACKED = 10, 64  # of ticks, to units; records as they are written now
 # What changes while a program runs: not in the checksum of the header's fixed fields.
 _CHANGING = ((0, 8), (16, 24), (96, 152), (160, 184), (1328, 1592))
 
@@ -72,10 +72,16 @@ def _words(data: bytes) -> bytes:
 class SampleChunk:
     """The records of a chunk; `at` is its first time."""
 
-    def __init__(self, at: int = 0, period: int | None = 1000) -> None:
-        """`period`: in us, in a note at its beginning; None: none."""
+    packs = True
+
+    def __init__(
+        self, at: int = 0, period: int | None = 1000, *, packed: bool | None = None
+    ) -> None:
+        """`period`: in us, in a note at its beginning; None: none. `packed`: in the form of now, or
+        of before; None: `packs`."""
         self.base = at
-        self.data = bytearray(number(_SHIFT))
+        self.packed = self.packs if packed is None else packed
+        self.data = bytearray(number(_SHIFT | _PACKED * self.packed))
         self.samples = 0
         self.now = at
         self._thread: int | None = None
@@ -87,7 +93,12 @@ class SampleChunk:
     def _head(self, at: int | None, thread: int, recent: int = 0) -> None:
         at = self.now if at is None else at
         other = thread != self._thread
-        self.data += number((at - self.now) << 5 | recent << 2 | other << 1)
+        step = at - self.now
+        if self.packed:
+            self.data += number(3 << 5 | (step != 0) << 4 | recent << 1 | other)
+            self.data += number(step) if step else b""
+        else:
+            self.data += number(step << 5 | recent << 2 | other << 1)
         if other:
             self.data += number(thread)
         else:
@@ -130,11 +141,22 @@ class SampleChunk:
         step, thread = at - self.now, self._thread
         assert thread
         is_other = stack is not None
-        self.data += number(_zigzag(step - self._usual // 16) << 2 | is_other << 1 | 1)
-        if stack is not None:
-            change = stack - self._last[thread]
-            self.data += number(place - 2 if place else _zigzag(change) + 6)
-            self._last[thread] = stack
+        time = _zigzag(step - self._usual // 16)
+        change = 0 if stack is None else _zigzag(stack - self._last[thread])
+        if self.packed:
+            code = min(change + 8, 127) if is_other and not place else max(place, 1)
+            code -= code < 4
+            packed = (1 << 12) + ((time - 32) << 3 | code)
+            if time < 32:
+                packed = code << 5 | time
+            elif code >= 8 or packed >= 1 << 14:
+                packed = (1 << 14) + ((time - 32) << 7 | code)
+            self.data += number(packed) + (number(change) if code == 127 else b"")
+        else:
+            self.data += number(time << 2 | is_other << 1 | 1)
+            if is_other:
+                self.data += number(place - 2 if place else change + 6)
+        self._last[thread] = self._last[thread] if stack is None else stack
         self._step(step)
         self.now = at
         self.samples += 1
@@ -226,18 +248,20 @@ class SampledFile:
         *,
         first_line: int = 1,
         end_line: int | None = None,
+        c_function: str | None = None,
     ) -> int:
-        """The number of a frame."""
+        """The number of a frame, which may be in a C function."""
         key = (file, function, first_line)
         if key not in self._codes:
             self._codes[key] = self._next(_CODE)
             self.define(_CODE, struct.pack("<IIII", self._codes[key], self.text(file),
                                            self.text(function), first_line))  # fmt: skip
         begin, end = columns or (_NO_COLUMN, _NO_COLUMN)
-        fields = (self._codes[key], line, end_line or line, begin, end)
+        called = 0 if c_function is None else self.text(c_function) + 1
+        fields = (self._codes[key], line, end_line or line, begin, end, called)
         if fields not in self._frames:
             self._frames[fields] = self._next(_FRAME)
-            self.define(_FRAME, struct.pack("<IIIIHHI", self._frames[fields], *fields, 0))
+            self.define(_FRAME, struct.pack("<IIIIHHI", self._frames[fields], *fields))
         return self._frames[fields]
 
     def stack(self, *frames: int) -> int:

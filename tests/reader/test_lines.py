@@ -387,19 +387,25 @@ def test_a_file_that_ends_within_a_chunk_is_read_up_to_there(tmp_path, program):
     )
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"\xff" * 20,  # a number without an end
-        number(32) + number(3 << 2),  # a state that there is not
-        number(32 | 2) + number(0) + number(9),  # a note that there is not
-        number(1 << 60),  # a time beyond any
-        number(((1 << 40) + 1) << 2 | 1),  # a time before the one before
-        number(32) + number(1 << 2 | 2) + number(126),  # more than all of a look's time
-    ],
-    ids=("number", "state", "note", "time", "past", "part"),
-)
-def test_records_after_one_that_cannot_be_are_left_out(tmp_path, program, raw):
+IMPOSSIBLE = {  # as records are written now, and as they were before
+    "number": [b"\xff" * 20] * 2,  # without an end
+    "state": [number(head) + number(3 << 2) for head in (96, 32)],  # that there is not
+    "note": [number(head) + number(0) + number(9) for head in (97, 34)],  # likewise
+    "time": [number(1 << 60)] * 2,  # beyond any
+    # Before the one before.
+    "past": [number((1 << 14) + ((1 << 40) - 31 << 7)), number(((1 << 40) + 1) << 2 | 1)],
+    # More than all of a look's time.
+    "part": [number(head) + number(1 << 2 | 2) + number(126) for head in (96, 32)],
+}
+
+
+@pytest.mark.parametrize("packed", [True, False], ids=["packed", "before"])
+@pytest.mark.parametrize("what", IMPOSSIBLE)
+def test_records_after_one_that_cannot_be_are_left_out(
+    tmp_path, program, what, packed, monkeypatch
+):
+    monkeypatch.setattr(SampleChunk, "packs", packed)
+    raw = IMPOSSIBLE[what][not packed]
     f = program.stack("f")
     samples = chunk().sample(1000, 1, f).raw(raw)
     samples.sample(3000, 1, f)

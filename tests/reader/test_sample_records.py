@@ -4,8 +4,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 import nvspan
 from helpers.sampled import UNIT, WAITING, SampleChunk, SampledFile
+
+
+@pytest.fixture(params=[True, False], ids=["packed", "before"], autouse=True)
+def form(request, monkeypatch):
+    """How records are written now, and as files of before have them."""
+    monkeypatch.setattr(SampleChunk, "packs", request.param)
 
 
 def stacks(names: str) -> tuple[SampledFile, list[int]]:

@@ -55,17 +55,22 @@ class SampleReader {
     std::uint64_t head = 0;
     if (!has_shift_) {
       if (!number(head)) return finish();
+      is_packed_ = (head & record::packed_records) != 0;
+      head &= ~record::packed_records;
       if (head < record::least_time_shift || head > record::most_time_shift) return fail();
       shift_ = static_cast<unsigned>(head);
       has_shift_ = true;
     }
     if (!number(head)) return finish();
-    const bool is_short = (head & short_form) != 0;
-    const std::uint64_t step = is_short ? usual_.units() + signed_of(head >> 2) : head >> 5;
+    Head read = is_packed_ ? packed_head(head) : old_head(head);
+    if (read.is_damaged) return fail();
+    if (read.has_time && !number(read.time)) return finish();
+    const bool is_short = read.is_short;
+    const std::uint64_t step = is_short ? usual_.units() + signed_of(read.time) : read.time;
     if (step > most_units() - now_ || (is_short && thread_ == no_thread)) return fail();
     now_ += step;
     record.ticks = base_ + (now_ << shift_);
-    const bool is_other = !is_short && (head & other) != 0;
+    const bool is_other = !is_short && read.is_other;
     if (is_other && !number(thread_)) return finish();
     if (!is_other) usual_.add(step);
     if (thread_ == 0) return read_note(record);
@@ -80,10 +85,16 @@ class SampleReader {
     record::SampledStack now = last.recent.at(1);
     if (is_short) {
       std::uint64_t stack = 0;
-      if ((head & other) != 0 && !number(stack)) return finish();
-      if ((head & other) != 0) now = other_stack(last, stack);
-    } else if (const auto recent = static_cast<unsigned>(head >> 2 & 7); recent != 0) {
-      now = last.recent.at(recent);
+      if (read.is_other && !number(stack)) return finish();
+      if (read.recent != 0) {
+        now = last.recent.at(read.recent);
+      } else if (is_packed_) {
+        now = changed_stack(last, read.is_other ? stack : read.change);
+      } else if (read.is_other) {
+        now = other_stack(last, stack);
+      }
+    } else if (read.recent != 0) {
+      now = last.recent.at(read.recent);
     } else {
       const SampleStep found = read_change(record, now, has_part);
       if (found != SampleStep::sample) return found;
@@ -98,11 +109,53 @@ class SampleReader {
   }
 
  private:
-  static constexpr std::uint64_t short_form = 1, other = 2;  // of a record's first number
-  static constexpr std::uint64_t still = 1, share = 2;       // of its change
+  static constexpr std::uint64_t still = 1, share = 2;  // of its change
   static constexpr std::uint64_t no_thread = ~std::uint64_t{0};
   static constexpr std::uint64_t most_ticks = std::uint64_t{1} << 50;  // from a chunk's base on
   static constexpr unsigned least_look = 10;  // a look takes 1,024 ticks at least
+
+  // A record's first number. `is_other`: another number says which thread, or in short which stack.
+  struct Head {
+    bool is_short = false;
+    bool is_other = false;
+    unsigned recent = 0;  // 0: none
+    std::uint64_t time = 0;
+    bool has_time = false;  // in the next number
+    std::uint64_t change = 0;
+    bool is_damaged = false;
+  };
+  static Head packed_head(std::uint64_t head) noexcept {
+    using record::packed_places, record::packed_stacks, record::packed_times;
+    const bool is_middle = head >= record::packed_middle && head < record::packed_long;
+    const bool is_long = head >= record::packed_middle;
+    const std::uint64_t stacks = is_middle ? packed_places : packed_stacks;
+    const std::uint64_t rest = head - (is_middle ? record::packed_middle
+                                       : is_long ? record::packed_long
+                                                 : 0);
+    const std::uint64_t stack = is_long ? rest % stacks : head / packed_times;
+    Head read;
+    if (stack == record::packed_other) {
+      read.is_damaged = is_long;
+      read.has_time = (head >> 4 & 1) != 0;
+      read.recent = static_cast<unsigned>(head >> 1 & 7);
+      read.is_other = (head & 1) != 0;
+      return read;
+    }
+    read.is_short = true;
+    read.time = is_long ? packed_times + rest / stacks : head % packed_times;
+    read.is_other = stack == record::packed_change;
+    if (stack < packed_places) {
+      read.recent = static_cast<unsigned>(stack < record::packed_other ? stack + 1 : stack);
+    } else {
+      read.change = stack - packed_places;
+    }
+    return read;
+  }
+  static Head old_head(std::uint64_t head) noexcept {
+    const bool is_other = (head & 2) != 0;
+    if ((head & 1) != 0) return {true, is_other, 0, head >> 2, false, 0, false};
+    return {false, is_other, static_cast<unsigned>(head >> 2 & 7), head >> 5, false, 0, false};
+  }
 
   struct Last {
     record::RecentStacks recent;
@@ -143,7 +196,10 @@ class SampleReader {
     if (number < places) {
       return last.recent.at(static_cast<unsigned>(number) + record::first_recent);
     }
-    const auto change = static_cast<std::uint32_t>(signed_of(number - places));
+    return changed_stack(last, number - places);
+  }
+  static record::SampledStack changed_stack(const Last& last, std::uint64_t zigzag) {
+    const auto change = static_cast<std::uint32_t>(signed_of(zigzag));
     return {last.recent.at(1).stack + change, record::SampleState::running};
   }
   SampleStep read_note(SampleRecord& record) {
@@ -186,6 +242,7 @@ class SampleReader {
   std::uint64_t now_ = 0;  // units since the base
   unsigned shift_ = 0;     // of a unit
   bool has_shift_ = false;
+  bool is_packed_ = false;
   record::UsualStep usual_;
   std::size_t stacks_;
   std::uint64_t thread_ = 0;  // of the record before; 0: a note

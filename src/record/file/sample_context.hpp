@@ -13,6 +13,11 @@
 
 namespace nvspan::record {
 
+// Of the first number of a record in a chunk with packed_records.
+constexpr std::uint64_t packed_times = 32, packed_places = 8, packed_stacks = 128;
+constexpr std::uint64_t packed_middle = packed_stacks * packed_times, packed_long = 1 << 14;
+constexpr std::uint64_t packed_other = 3, packed_change = packed_stacks - 1;  // of the stacks
+
 struct SampledStack {
   std::uint32_t stack = 0;
   SampleState state = SampleState::waiting;

@@ -15,20 +15,26 @@ namespace nvspan::record {
 // The body of a sample chunk is numbers without a gap, each written plus one, 7 bits a byte, the
 // lowest first; the highest bit says that more follow. So no number begins with a byte of zero, nor
 // ends with one: where one does, nothing more was written. The first number is the shift that makes
-// a unit of time of ticks; records follow. A record's first byte is written last.
+// a unit of time of ticks, and packed_records; records follow. A record's first byte is written
+// last.
 //
-// A sample of the thread that the record before is of:
+// A sample of the thread that the record before is of is one number, of `time`: the time since that
+// record less UsualStep, zigzag, and `stack`:
 //
-//   time << 2 | other_stack << 1 | 1       the time since that record less UsualStep, zigzag
-//   stack                                  if other_stack, else it has the stack and state of the
-//                                          record before. Up to 5: the place less 2 in the thread's
-//                                          RecentStacks; else 6 more than the number of the stack
-//                                          less that of the record before, zigzag: it runs
+//   stack << 5 | time                      if `time` is below 32
+//   2^12 + ((time - 32) << 3 | stack)      if it is not, and this is below 2^14 and `stack` below 8
+//   2^14 + ((time - 32) << 7 | stack)      else
+//   change                                 if `stack` is 127
+//
+// `stack` is 0 to 2 and 4 to 7 for places 1 to 7 of the thread's RecentStacks. From 8 on it is 8
+// more than the number of the stack less that of the record before, zigzag, and the thread runs;
+// at 127 that difference follows.
 //
 // Any record:
 //
-//   time << 5 | recent << 2 | other_thread << 1
-//                                          time in units since the record before it in the chunk;
+//   3 << 5 | has_time << 4 | recent << 1 | other_thread
+//   time                                   if has_time, else 0: in units since the record before it
+//                                          in the chunk;
 //                                          the first one's since `base_ticks`. `recent`: a place in
 //                                          the thread's RecentStacks; 0: what changed follows
 //   thread                                 if other_thread: of SampledThreadDefinition. Where it
@@ -48,6 +54,12 @@ namespace nvspan::record {
 // of the time, if it runs now, else none. What that leaves out or adds counts in the next record.
 // `still`: the thread did not run at all at `looks` looks before this one, the last of them `ago`
 // units before; they have no records.
+//
+// Without packed_records, as files of before have it, a sample of the same thread is
+// `time << 2 | other_stack << 1 | 1`, then if other_stack a number: up to most_recent the place
+// less first_recent, else 6 more than the change of the stack; and any record `time << 5 | recent
+// << 2 | other_thread << 1`.
+constexpr std::uint64_t packed_records = 64;
 constexpr unsigned tsc_time_shift = 15, system_time_shift = 14;  // about 13 and 16 us
 constexpr unsigned first_recent = 2, most_recent = 5;            // of a `stack`
 constexpr unsigned least_time_shift = 8, most_time_shift = 32;
@@ -98,7 +110,7 @@ struct FrameDefinition {
   std::uint32_t end_line;
   std::uint16_t column;  // in bytes of UTF-8
   std::uint16_t end_column;
-  std::uint32_t reserved;
+  std::uint32_t c_function;  // one more than the string of the C function that it is in; 0: none
 };
 static_assert(sizeof(FrameDefinition) == 24);
 
