@@ -33,6 +33,9 @@ bool read_header(const nvspan_layout& layout, const char* object, CodeHeader& he
   } else {
     header.size = value_at<std::int64_t>(object, layout.object_size);
   }
+  if (layout.calls != nullptr && layout.calls->code_locals >= 0) {
+    header.locals = value_at<std::int32_t>(object, layout.calls->code_locals);
+  }
   if (layout.code_version >= 0) {
     header.version = value_at<std::uint32_t>(object, layout.code_version);
   }
@@ -65,50 +68,6 @@ std::uint32_t point_at(const char* data, std::int64_t index, unsigned width) {
   const char* const at = data + index * width;
   if (width == 1) return static_cast<unsigned char>(*at);
   return width == 2 ? value_at<std::uint16_t>(at, 0) : value_at<std::uint32_t>(at, 0);
-}
-
-// Of the code's own texts all are compact strings, which end with a zero.
-bool read_text(MemoryCopier& copier, const nvspan_layout& layout, Address address,
-               std::string& text, RawText& raw) {
-  constexpr std::size_t usual = 256;
-  std::string object(static_cast<std::size_t>(layout.string_data) + usual, '\0');
-  // The end of a page may follow a short one.
-  bool read = false;
-  for (const std::size_t size : {object.size(), static_cast<std::size_t>(layout.string_data),
-                                 static_cast<std::size_t>(layout.string_ascii_data)}) {
-    object.resize(size);
-    read = copier.read(address, object.data(), size);
-    if (read) break;
-  }
-  if (!read || !has_references(layout, object.data())) return false;
-  if (value_at<Address>(object.data(), layout.object_type) != layout.string_type) return false;
-  const auto length = value_at<std::int64_t>(object.data(), layout.string_length);
-  const auto state = value_at<std::uint32_t>(object.data(), layout.string_state);
-  const std::uint32_t lowest = layout.state_kind & (~layout.state_kind + 1);
-  const std::uint32_t width = (state & layout.state_kind) / lowest;
-  const bool ascii = (state & layout.state_ascii) != 0;
-  if ((state & layout.state_compact) == 0 || length < 0 || length > longest_text ||
-      (width != 1 && width != 2 && width != 4)) {
-    return false;
-  }
-  raw.data = ascii ? layout.string_ascii_data : layout.string_data;
-  raw.length = length;
-  const std::size_t needed =
-      static_cast<std::size_t>(raw.data) + static_cast<std::size_t>(length + 1) * width;
-  if (needed > object.size()) {
-    object.resize(needed);
-    if (!copier.read(address, object.data(), needed)) return false;
-  }
-  const char* const data = object.data() + raw.data;
-  text.clear();
-  for (std::int64_t i = 0; i < length; ++i) {
-    const std::uint32_t point = point_at(data, i, width);
-    if (point == 0 || point > 0x10FFFF || (ascii && point > 0x7F)) return false;
-    append_utf8(text, point);
-  }
-  if (point_at(data, length, width) != 0) return false;
-  raw.first.assign(data, std::min(static_cast<std::size_t>(length) * width, compared_text));
-  return true;
 }
 
 // -1: there are none.
@@ -167,6 +126,50 @@ std::size_t text_bytes(const RawText& raw) noexcept {
 }
 
 }  // namespace
+
+// Of the code's own texts all are compact strings, which end with a zero.
+bool read_text(MemoryCopier& copier, const nvspan_layout& layout, Address address,
+               std::string& text, RawText& raw) {
+  constexpr std::size_t usual = 256;
+  std::string object(static_cast<std::size_t>(layout.string_data) + usual, '\0');
+  // The end of a page may follow a short one.
+  bool read = false;
+  for (const std::size_t size : {object.size(), static_cast<std::size_t>(layout.string_data),
+                                 static_cast<std::size_t>(layout.string_ascii_data)}) {
+    object.resize(size);
+    read = copier.read(address, object.data(), size);
+    if (read) break;
+  }
+  if (!read || !has_references(layout, object.data())) return false;
+  if (value_at<Address>(object.data(), layout.object_type) != layout.string_type) return false;
+  const auto length = value_at<std::int64_t>(object.data(), layout.string_length);
+  const auto state = value_at<std::uint32_t>(object.data(), layout.string_state);
+  const std::uint32_t lowest = layout.state_kind & (~layout.state_kind + 1);
+  const std::uint32_t width = (state & layout.state_kind) / lowest;
+  const bool ascii = (state & layout.state_ascii) != 0;
+  if ((state & layout.state_compact) == 0 || length < 0 || length > longest_text ||
+      (width != 1 && width != 2 && width != 4)) {
+    return false;
+  }
+  raw.data = ascii ? layout.string_ascii_data : layout.string_data;
+  raw.length = length;
+  const std::size_t needed =
+      static_cast<std::size_t>(raw.data) + static_cast<std::size_t>(length + 1) * width;
+  if (needed > object.size()) {
+    object.resize(needed);
+    if (!copier.read(address, object.data(), needed)) return false;
+  }
+  const char* const data = object.data() + raw.data;
+  text.clear();
+  for (std::int64_t i = 0; i < length; ++i) {
+    const std::uint32_t point = point_at(data, i, width);
+    if (point == 0 || point > 0x10FFFF || (ascii && point > 0x7F)) return false;
+    append_utf8(text, point);
+  }
+  if (point_at(data, length, width) != 0) return false;
+  raw.first.assign(data, std::min(static_cast<std::size_t>(length) * width, compared_text));
+  return true;
+}
 
 bool CodeHeader::operator==(const CodeHeader& other) const noexcept {
   return constants == other.constants && names == other.names && file == other.file &&

@@ -25,6 +25,7 @@ struct CodeHeader {
   std::int32_t first_line = 0;
   std::int32_t flags = 0;
   std::uint32_t version = 0;
+  std::int32_t locals = 0;  // places of a frame before its stack
 
   bool operator==(const CodeHeader& other) const noexcept;
 };
@@ -46,6 +47,10 @@ struct Code {
   std::int64_t units = 0;
   bool shim = false;  // the interpreter's own: its trampoline, or what follows __init__()
 };
+
+// The string at `address`, as UTF-8. False: there is none, or it changed.
+bool read_text(MemoryCopier& copier, const nvspan_layout& layout, Address address,
+               std::string& text, RawText& raw);
 
 // Reads the code object at `address`, twice: what is freed or changes meanwhile is not the same.
 bool read_code(MemoryCopier& copier, const nvspan_layout& layout, Address address, Code& code);

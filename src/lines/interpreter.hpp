@@ -46,6 +46,7 @@ struct SeenFrame {
   const char* name;
   std::int32_t first_line;
   std::uint32_t line;
+  const char* c_function;  // that the innermost one called; empty: not known
 };
 
 template <typename T>

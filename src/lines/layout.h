@@ -8,6 +8,44 @@
 
 #include <stdint.h>
 
+// Calls in progress: where the stack of a frame has what an instruction calls, and what C functions
+// look like. For CPython 3.10 to 3.13.
+typedef struct {
+  // The change of the stack's depth; pure, so any thread may call it.
+  int (*stack_effect)(int opcode, int argument, int jumps);
+  int32_t extended_argument;  // an opcode
+  int32_t generator_depth;    // of the stack where a generator's code begins
+  // By opcode as it is in memory: the one that it stands for, or `nvspan_no_opcode`.
+  uint8_t base[256];
+  uint8_t caches[256];  // units after the instruction
+  uint8_t jumps[256];   // nvspan_jumps
+  // Of a call: how far below the top the callable is, less the number of arguments where the stack
+  // has these. 0: no call.
+  uint8_t callable[256];
+  uint8_t has_arguments[256];
+  uint8_t has_flag[256];     // CALL_FUNCTION_EX: one more, if the argument is odd
+  uint8_t may_be_null[256];  // then the callable is in the next place
+  int32_t frame_stack;       // where the places of locals and the stack begin; of 3.10 a pointer
+  int32_t code_locals;       // how many are locals; -1: the pointer is to the stack itself
+  int32_t function_definition, function_self, function_module;  // PyCFunctionObject
+  int32_t descriptor_type, descriptor_definition;               // PyMethodDescrObject
+  int32_t definition_name;                                      // PyMethodDef
+  int32_t type_name, type_flags, type_call;                     // PyTypeObject
+  int32_t callable_size, type_size;                             // bytes to copy
+  uint64_t flag_heap, flag_type_subclass;
+  uintptr_t function_types[2], descriptor_types[2];
+  uintptr_t call_of_python;  // tp_call of a class that has __call__ in Python
+} nvspan_calls;
+
+enum nvspan_jumps {
+  nvspan_jumps_not,
+  nvspan_jumps_forward,
+  nvspan_jumps_backward,
+  nvspan_jumps_to,        // an index, of 3.10
+  nvspan_jumps_ends = 4,  // with one of these: what follows is not reached from here
+};
+enum { nvspan_no_opcode = 255 };
+
 typedef struct {
   uintptr_t first_interpreter;  // address of a pointer
   // PyInterpreterState
@@ -30,5 +68,6 @@ typedef struct {
   uint32_t state_kind, state_compact, state_ascii;  // masks in string_state
   uint64_t dead_references;  // bits of a reference count that are 0 while the object lives
   uintptr_t code_type, string_type, bytes_type;
-  uint32_t version;  // PY_VERSION_HEX of the headers
+  const nvspan_calls* calls;  // null: not known
+  uint32_t version;           // PY_VERSION_HEX of the headers
 } nvspan_layout;

@@ -74,7 +74,8 @@ const char* Sampler::prepare(std::uint64_t ident) {
   return list_.can_tell_threads(ident) ? nullptr : "the threads' numbers cannot be read";
 }
 
-bool Sampler::look_at_own(std::uint64_t ident, std::vector<SeenFrame>& frames) {
+bool Sampler::look_at_own(std::uint64_t ident, std::vector<SeenFrame>& frames,
+                          std::string& c_function) {
   const auto tid = static_cast<pid_t>(::syscall(SYS_gettid));
   std::vector<PythonThread*> threads;
   if (!list_.read(threads)) return false;
@@ -82,6 +83,8 @@ bool Sampler::look_at_own(std::uint64_t ident, std::vector<SeenFrame>& frames) {
     if (thread->tid != tid || thread->ident != ident) continue;
     names_.forget_freed(*thread);
     if (walk_.walk(*thread) != StackWalk::Result::whole || !names_.name(*thread, walk_)) continue;
+    names_.add_c_function(*thread);
+    c_function = names_.c_function();
     frames.clear();
     for (auto named = thread->frames.rbegin(); named != thread->frames.rend(); ++named) {
       names_.describe(named->frame, frames);
@@ -296,7 +299,9 @@ bool Sampler::read_stack(PythonThread& thread, std::uint64_t& ticks) {
     ++counts_.torn;
     return false;
   }
-  if (names_.name(thread, walk_) && !names_.is_doubtful(thread)) return true;
+  const bool named = names_.name(thread, walk_);
+  if (named) names_.add_c_function(thread);
+  if (named && !names_.is_doubtful(thread)) return true;
   thread.valid = false;
   thread.frames.clear();
   ++counts_.unnamed;

@@ -33,7 +33,8 @@ class Sampler : public core::Immovable {
   // Null, or why it cannot sample here. `ident` is the calling thread's, of Python.
   const char* prepare(std::uint64_t ident);
   // The caller's own stack, the innermost frame first; it holds the GIL. False: it cannot be read.
-  bool look_at_own(std::uint64_t ident, std::vector<SeenFrame>& frames);
+  // `c_function`: where it called this from Python; empty: not known.
+  bool look_at_own(std::uint64_t ident, std::vector<SeenFrame>& frames, std::string& c_function);
 
   bool start() noexcept;
   // Waits for its thread, at most so long in ns. False: it still runs. After pause() a thread's

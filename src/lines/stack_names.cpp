@@ -10,7 +10,7 @@
 namespace nvspan::lines {
 
 StackNames::StackNames(MemoryCopier& copier, const Interpreter& interpreter)
-    : copier_(copier), interpreter_(interpreter) {
+    : copier_(copier), interpreter_(interpreter), c_functions_(copier, interpreter.layout) {
   if (interpreter.deaths != nullptr) {
     deaths_seen_ = interpreter.deaths->count.load(std::memory_order_acquire);
   }
@@ -21,7 +21,8 @@ std::size_t StackNames::FrameHash::operator()(const FrameKey& key) const noexcep
   const Position& at = key.position;
   std::uint64_t hash = (std::uint64_t{key.code} << 32 | at.line) * odd;
   hash = (hash ^ hash >> 32 ^
-          (std::uint64_t{at.end_line} << 32 | std::uint32_t{at.column} << 16 | at.end_column)) *
+          (std::uint64_t{at.end_line} << 32 | std::uint32_t{at.column} << 16 | at.end_column) ^
+          std::uint64_t{key.c_function} << 40) *
          odd;
   return static_cast<std::size_t>(hash ^ hash >> 29);
 }
@@ -104,21 +105,24 @@ std::uint32_t StackNames::number_of(const Code& code) {
   return number;
 }
 
-std::uint32_t StackNames::frame(KnownCode& known, std::int32_t unit) {
-  const auto cached = known.frames.find(unit);
+std::uint32_t StackNames::frame(KnownCode& known, std::int32_t unit, std::uint32_t c_function) {
+  const std::uint64_t key = std::uint64_t{c_function} << 32 | static_cast<std::uint32_t>(unit);
+  const auto cached = known.frames.find(key);
   if (cached != known.frames.end()) return cached->second;
   const bool has_columns = interpreter_.layout.instruction_index == 0;
   Position at = find_position(known.code.lines, known.code.header.first_line, unit, has_columns);
   if (at.line == 0) {  // of the interpreter's own doing, as when it leaves a generator
     at.line = at.end_line = static_cast<std::uint32_t>(std::max(known.code.header.first_line, 0));
   }
-  const auto [found, is_new] =
-      frames_.emplace(FrameKey{known.number, at}, static_cast<std::uint32_t>(frames_.size() + 1));
+  const auto [found, is_new] = frames_.emplace(FrameKey{known.number, at, c_function},
+                                               static_cast<std::uint32_t>(frames_.size() + 1));
   if (is_new) {
-    added_.frames.push_back(record::FrameDefinition{found->second, known.number, at.line,
-                                                    at.end_line, at.column, at.end_column, 0});
+    added_.frames.push_back(
+        NewFrame{record::FrameDefinition{found->second, known.number, at.line, at.end_line,
+                                         at.column, at.end_column, 0},
+                 c_function == 0 ? std::string() : c_functions_.names()[c_function - 1]});
   }
-  known.frames.emplace(unit, found->second);
+  known.frames.emplace(key, found->second);
   return found->second;
 }
 
@@ -203,14 +207,39 @@ bool StackNames::name(PythonThread& thread, const StackWalk& walk) {
   return true;
 }
 
+void StackNames::add_c_function(PythonThread& thread) {
+  c_function_ = 0;
+  const nvspan_layout& layout = interpreter_.layout;
+  if (layout.calls == nullptr || thread.cut || thread.frames.empty()) return;
+  const PythonFrame& frame = thread.frames.back().frame;
+  const auto found = places_.find(frame.code);
+  if (found == places_.end()) return;
+  KnownCode& known = codes_[found->second];
+  if (known.code.shim || known.number == 0) return;
+  if (!known.has_calls) known.calls = read_calls(copier_, layout, frame.code, known.code);
+  known.has_calls = true;
+  const auto site = known.calls.find(frame.unit);
+  if (site == known.calls.end()) return;
+  c_function_ = c_functions_.find(frame, known.code.header.locals, site->second);
+  if (c_function_ == 0) return;
+  const std::size_t depth = thread.frames.size();
+  const std::uint32_t parent = depth > 1 ? thread.frames[depth - 2].stack : 0;
+  const std::uint32_t own = stack(parent, this->frame(known, frame.unit, c_function_));
+  if (own != 0) thread.stack = own;
+}
+
+std::string StackNames::c_function() const {
+  return c_function_ == 0 ? std::string() : c_functions_.names()[c_function_ - 1];
+}
+
 void StackNames::describe(const PythonFrame& frame, std::vector<SeenFrame>& frames) const {
   const auto found = places_.find(frame.code);
   if (found == places_.end() || codes_[found->second].code.shim) return;
   const Code& code = codes_[found->second].code;
   const bool has_columns = interpreter_.layout.instruction_index == 0;
   const Position at = find_position(code.lines, code.header.first_line, frame.unit, has_columns);
-  frames.push_back(
-      SeenFrame{frame.code, code.file.c_str(), code.name.c_str(), code.header.first_line, at.line});
+  frames.push_back(SeenFrame{frame.code, code.file.c_str(), code.name.c_str(),
+                             code.header.first_line, at.line, ""});
 }
 
 }  // namespace nvspan::lines

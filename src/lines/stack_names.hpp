@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "lines/c_function.hpp"
 #include "lines/code_object.hpp"
 #include "lines/line_table.hpp"
 #include "lines/stack_walk.hpp"
@@ -23,9 +24,13 @@ struct NewCode {
   std::string file;
   std::string function;
 };
+struct NewFrame {
+  record::FrameDefinition definition;
+  std::string c_function;  // empty: none
+};
 struct NewNames {
   std::vector<NewCode> codes;
-  std::vector<record::FrameDefinition> frames;
+  std::vector<NewFrame> frames;
   std::vector<record::StackDefinition> stacks;
 
   void clear() noexcept {
@@ -48,12 +53,16 @@ class StackNames {
   void forget_freed(PythonThread& thread);
   // Names the stack that was walked, as the thread's. False: a code object could not be read.
   bool name(PythonThread& thread, const StackWalk& walk);
+  // Adds the C function that the innermost frame is in to the stack that was named.
+  void add_c_function(PythonThread& thread);
   // Whether one of the thread's code objects was freed since forget_freed(); then its names are in
   // doubt.
   bool is_doubtful(const PythonThread& thread) const noexcept;
 
   // A frame that was named just now, in words.
   void describe(const PythonFrame& frame, std::vector<SeenFrame>& frames) const;
+  // What add_c_function() found last; empty: none.
+  std::string c_function() const;
 
   // What is not yet in the recording.
   NewNames& added() noexcept { return added_; }
@@ -61,15 +70,18 @@ class StackNames {
  private:
   struct KnownCode {
     Code code;
-    std::uint32_t number;                                    // in the recording; 0: past the budget
-    std::uint32_t compared;                                  // in which round
-    std::unordered_map<std::int32_t, std::uint32_t> frames;  // by instruction
+    std::uint32_t number;    // in the recording; 0: past the budget
+    std::uint32_t compared;  // in which round
+    std::unordered_map<std::uint64_t, std::uint32_t> frames;  // by C function and instruction
+    bool has_calls = false;                                   // those are read
+    std::unordered_map<std::int32_t, CallSite> calls;         // by instruction
   };
   struct FrameKey {
     std::uint32_t code;
     Position position;
+    std::uint32_t c_function;
     bool operator==(const FrameKey& other) const noexcept {
-      return code == other.code && position == other.position;
+      return code == other.code && position == other.position && c_function == other.c_function;
     }
   };
   struct FrameHash {
@@ -82,11 +94,13 @@ class StackNames {
   void forget(Address address);
   void compare(const StackWalk& walk, std::size_t changed);
   std::uint32_t number_of(const Code& code);
-  std::uint32_t frame(KnownCode& known, std::int32_t unit);
+  std::uint32_t frame(KnownCode& known, std::int32_t unit, std::uint32_t c_function = 0);
   std::uint32_t stack(std::uint32_t parent, std::uint32_t frame);
 
   MemoryCopier& copier_;
   const Interpreter& interpreter_;
+  CFunctions c_functions_;
+  std::uint32_t c_function_ = 0;
   std::uint64_t deaths_seen_ = 0;
   std::uint32_t round_ = 0;
   std::vector<KnownCode> codes_;

@@ -114,17 +114,29 @@ def test_a_program_without_ranges_has_its_functions(tmp_path, source):
     assert overview(analysis, 80).splitlines()[-1] == "(in 80 columns: without called from)"
 
 
-@pytest.mark.parametrize(("one", "named"), [(9, "fetch()  train.py:11"), (7, "")])
-def test_a_caller_is_named_that_has_four_fifths(tmp_path, source, one, named):
-    """load(), which calls itself, is called by fetch() in `one` of ten samples, else by test()."""
+@pytest.mark.parametrize(
+    ("one", "other", "named"),
+    [
+        (9, 1, "fetch()  train.py:11"),
+        (7, 3, "fetch(), test()"),
+        (3, 7, "test(), fetch()"),
+        (4, 3, ""),
+    ],
+)
+def test_a_caller_is_named_that_has_four_fifths(tmp_path, source, one, other, named):
+    """load(), which calls itself, is called by fetch() in `one` of ten samples, by test() in
+    `other` ones, else by last(): where two have four fifths, both are named."""
     file = SampledFile()
     top = file.frame(source, "<module>", 90)
     load = [file.frame(source, "load", line, first_line=1) for line in (2, 1)]
-    fetch, test = (file.frame(source, name, line, first_line=9)
-                   for name, line in (("fetch", 11), ("test", 13)))  # fmt: skip
+    fetch, test, last = (
+        file.frame(source, name, line, first_line=9)
+        for name, line in (("fetch", 11), ("test", 13), ("last", 15))
+    )
     thread, samples = file.thread(), SampleChunk(0, 1024)
     for look in range(1, 500):
-        caller = fetch if look % 10 < one else test
+        part = look % 10
+        caller = fetch if part < one else test if part < one + other else last
         samples.sample(look * 1000, thread, file.stack(top, caller, *load))
     for look in range(500, 600):
         samples.sample(look * 1000, thread, file.stack(top, fetch))

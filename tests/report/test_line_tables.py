@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 
 import pytest
 
@@ -54,6 +55,38 @@ def test_lines_of_the_whole_program(path):
         "256 ms  25% ±3%   256 ms           256 ms      200  app.py:11",
         "205 ms  20% ±3%            205 ms  205 ms      200  app.py:20",
     ]
+
+
+@pytest.fixture
+def path_in_c(tmp_path):
+    """A line whose time is in C functions: 60% in one, 20% in another; or 40% in each of two."""
+    file = SampledFile()
+    (tmp_path / "app.py").write_text("\n" * 8 + "load(rows)\nsave(rows)\n")
+    os.utime(tmp_path / "app.py", (0, 0))
+    app = str(tmp_path / "app.py")
+
+    def stack(line, c_function, *outer):
+        return file.stack(*outer, file.frame(app, "main", line, c_function=c_function))
+
+    library = file.frame("/usr/lib/python3.11/json/decoder.py", "decode", 5,
+                         c_function="_json.Scanner")  # fmt: skip
+    in_library = file.stack(file.frame(app, "main", 9), library)
+    stacks = [in_library] * 6 + [stack(9, "other.load")] * 2 + [stack(9, None)] * 2
+    stacks += [stack(10, "a.save"), stack(10, "b.save")] * 4 + [stack(10, None)] * 2
+    samples = SampleChunk(0, 1024)
+    thread = file.thread()
+    for look in range(1000):
+        samples.sample(1000 * look, thread, stacks[look % 20], RUNNING)
+    file.samples(samples)
+    return file.write(tmp_path / "a.nvspan")
+
+
+def test_the_c_function_with_most_of_a_line(path_in_c):
+    found = json.loads("\n".join(shown("--lines", "--format", "json", path_in_c)))
+    rows = {row["line"]: row["c_function"] for row in found["rows"]}
+    assert rows == {9: "_json.Scanner", 10: None}
+    texts = [line.split("app.py:")[1] for line in shown("--lines", path_in_c)[2:]]
+    assert texts == ["9   load(rows)  in _json.Scanner()", "10  save(rows)"]
 
 
 def test_functions_within_a_range_by_their_total(path):

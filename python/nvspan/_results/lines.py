@@ -50,10 +50,11 @@ class LineRow(SampledLine):
     total_waiting: int  #: the part of `total` spent blocked
     share: float  #: `self` as a fraction of the time of all rows
     margin: float  #: half of the 95% interval of `share`
+    c_function: str | None  #: the C function that has most of `self`; None: none, or unknown
 
 
 class FunctionCaller(Result):
-    """Who called a function for the most of its self time."""
+    """One of the two callers that have the most of a function's self time."""
 
     file: str | None  #: of the function
     function: str | None  #: its qualified name, on CPython 3.10 its name; None: unknown

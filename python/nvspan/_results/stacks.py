@@ -16,6 +16,7 @@ class LiveFrame(Result):
     end_line: int | None  #: the last line of the expression
     column: int | None  #: where the expression starts, in bytes of UTF-8; None: unknown
     end_column: int | None  #: where it ends
+    c_function: str | None  #: the C function that it called and is in; None: none, or unknown
 
 
 class LiveStack(Result):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from nvspan.recording.lines import outer_function
+from nvspan.recording.lines import outer_function, with_c_function
 from nvspan.recording.source import is_library
 from nvspan.recording.time_text import age
 from nvspan.report.text import shortened
@@ -38,14 +38,16 @@ class CodeLine:
         file: the source file; None: unknown.
         line: the number of the line; None: unknown.
         function: the function's qualified name, without those that it is defined in.
+        c_function: the C function that it called and is in; None: none, or unknown.
     """
 
-    __slots__ = ("_frame", "_short", "_sources", "file", "function", "line")
+    __slots__ = ("_frame", "_short", "_sources", "c_function", "file", "function", "line")
 
     def __init__(self, frame: LiveFrame, short: str, sources: Sources) -> None:
         """`short`: the file as it is printed."""
         self.file = frame.file
         self.line = frame.line
+        self.c_function = frame.c_function
         outer = outer_function(frame.function) or "?"
         self.function = outer.rpartition(".<locals>.")[2]
         self._frame, self._short, self._sources = frame, short, sources
@@ -68,11 +70,17 @@ class CodeLine:
     @property
     def cell(self) -> str:
         """The place and the text, as a table has them."""
-        return "  ".join(filter(None, [self.place, shortened(self.text, _MAX_TEXT)]))
+        return "  ".join(filter(None, [self.place, self.short_text]))
+
+    @property
+    def short_text(self) -> str:
+        """The text, and the C function that the line is in where the text does not name it."""
+        return with_c_function(shortened(self.text, _MAX_TEXT), self.c_function)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"file": self.file, "line": self.line, "function": self.function, "text": self.text}
+        return {"file": self.file, "line": self.line, "function": self.function, "text": self.text,
+                "c_function": self.c_function}  # fmt: skip
 
 
 class Stack:
@@ -139,8 +147,7 @@ class Stack:
         places = max(len(frame.place) for frame in frames)
         calls = max(len(frame.call) for frame in frames)
         lines = [
-            f"{frame.place:<{places}}  {frame.call:<{calls}}  {shortened(frame.text, _MAX_TEXT)}"
-            .rstrip()
+            f"{frame.place:<{places}}  {frame.call:<{calls}}  {frame.short_text}".rstrip()
             for frame in frames
         ]  # fmt: skip
         more = len(self.shown) - len(frames)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 from nvspan import _reader
 from nvspan.recording.frame import Frame
 from nvspan.recording.label import matches
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from nvspan._results.lines import (
         FunctionCaller,
         LineGains,
+        LineRow,
         LineShares,
         SampledFlame,
         SampledLine,
@@ -29,6 +32,12 @@ if TYPE_CHECKING:
     from nvspan.recording.opened import OpenedFiles
 
 GROUPS = ("line", "function", "expression")
+# They call the function that they stand for.
+_FORWARDING = (
+    "functools.partial",
+    "functools._lru_cache_wrapper",
+    "numpy._ArrayFunctionDispatcher",
+)
 
 
 class Lines(Frame):
@@ -121,12 +130,20 @@ class Lines(Frame):
             return self._sources.expression(row)
         return self.source(row.file, row.line)
 
+    def text_and_call(self, row: LineRow) -> str:
+        """`text`, and the C function that the time is in where the text does not name it.
+
+        >>> recording.lines("expression").text_and_call(row)             # doctest: +SKIP
+        'json.loads(line)  in _json.Scanner()'
+        """
+        return with_c_function(self.text(row), row.c_function)
+
     def source(self, file: str | None, line: int | None) -> str:
         """The text of a line of a file; empty as `text` is."""
         return self._sources.line(file, line)
 
     def callers(self) -> list[FunctionCaller]:
-        """Who called each function that has self time, for the most of it."""
+        """The callers with the most of each function's self time, at most two, the first first."""
         return self._samples.callers(self._hidden(), list(self._chosen), self._idle)
 
     def flame(self, most_nodes: int, most_lines: int) -> SampledFlame:
@@ -207,7 +224,7 @@ class Lines(Frame):
                 place(row, short, self.by),
                 percent(row.share),
                 *(time_cell(time) for time in (row.self, row.running, row.waiting, row.total)),
-                self.text(row),
+                self.text_and_call(row),
             )
             for row in self.rows
         )
@@ -233,6 +250,22 @@ def function_name(row: SampledLine) -> str:
     """``load()``, ``<module>``."""
     name = row.function or "?"
     return name if name.endswith(">") else f"{name}()"
+
+
+def with_c_function(text: str, c_function: str | None) -> str:
+    """A line's text with the C function that it is in, where the text has no call of that name.
+
+    >>> with_c_function("time.sleep(1)", "time.sleep")
+    'time.sleep(1)'
+    >>> with_c_function("self.scan_once(s, idx)", "_json.Scanner")
+    'self.scan_once(s, idx)  in _json.Scanner()'
+    """
+    if c_function is None or c_function in _FORWARDING:
+        return text
+    name = re.escape(c_function.rpartition(".")[2])
+    if re.search(rf"\b{name}\(", text):
+        return text
+    return f"{text}  in {c_function}()".lstrip()
 
 
 def outer_function(function: str | None) -> str | None:

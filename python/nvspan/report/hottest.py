@@ -19,7 +19,7 @@ MIN_SAMPLES, _MAX_MARGIN = 25, 0.15
 _MIN_SHARE = 0.02  # of the run: a function below is not shown
 _LARGE = 0.1  # of a phase: its hottest line
 _WAITS = 0.5  # of a line's time: it is said that it waits
-_ONE_CALLER = 0.8  # of a function's time: the line that calls it
+_CALLERS = 0.8  # of a function's time: the line that calls it, or the two functions that do
 
 
 def sampled(recording: Recording) -> Lines | None:
@@ -36,7 +36,8 @@ def is_enough(lines: Lines, row: LineRow) -> bool:
 def place_text(lines: Lines, row: SampledLine) -> str:
     """``train.py:48  json.loads(line)``; without the text where the file is not there."""
     files = short_names([row.file] if row.file is not None else [])
-    return short_name("  ".join(filter(None, [place(row, files), lines.text(row)])))
+    text = lines.text_and_call(row) if isinstance(row, LineRow) else lines.text(row)
+    return short_name("  ".join(filter(None, [place(row, files), text])))
 
 
 def hottest(
@@ -86,7 +87,9 @@ def run_headline(lines: Lines) -> str:
 def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
     """The functions of a program without ranges, each with its hottest line and its caller."""
     functions = lines.by_group("function")
-    callers = {(one.file, one.function, one.line): one for one in functions.callers()}
+    callers: dict[tuple[str | None, str | None, int], list[FunctionCaller]] = {}
+    for one in functions.callers():
+        callers.setdefault((one.file, one.function, one.line), []).append(one)
     cells = []
     for row in functions.rows if functions.samples >= MIN_SAMPLES else ():
         if row.share < _MIN_SHARE:
@@ -103,7 +106,7 @@ def function_rows(lines: Lines, stream: IO[str] | None) -> list[list[str]]:
         cells.append([
             short_name(function_name(row)), duration(row.self), _share_text(row, stream),
             *hottest_cells(None if own is None else (lines, own), stream),
-            caller_text(callers.get((row.file, row.function, row.line or 0))),
+            caller_text(callers.get((row.file, row.function, row.line or 0), [])),
         ])  # fmt: skip
     return cells
 
@@ -115,13 +118,18 @@ def _share_text(row: LineRow, stream: IO[str] | None) -> str:
     return margin_text(row.share, row.margin, stream)
 
 
-def caller_text(found: FunctionCaller | None) -> str:
-    """``load()  main.py:20``, without the name of a module; empty where there are several."""
-    if found is None or found.caller_file is None or found.share < _ONE_CALLER:
+def caller_text(found: list[FunctionCaller]) -> str:
+    """``load()  main.py:20``, or the two functions that call it for the most of its time, the one
+    with more of it first; without the name of a module, and empty where there are more."""
+    called_from = [one for one in found if one.caller_file is not None]
+    names = list(dict.fromkeys(outer_function(one.caller) or "?" for one in called_from))
+    if called_from and called_from[0].share >= _CALLERS:
+        file = called_from[0].caller_file or "?"
+        where = f"{short_names([file])[file]}:{called_from[0].call_line}"
+        return short_name(where if names[0].endswith(">") else f"{names[0]}()  {where}")
+    if len(names) < 2 or sum(one.share for one in called_from) < _CALLERS:
         return ""
-    where = f"{short_names([found.caller_file])[found.caller_file]}:{found.call_line}"
-    name = outer_function(found.caller) or "?"
-    return short_name(where if name.endswith(">") else f"{name}()  {where}")
+    return short_name(", ".join(name if name.endswith(">") else f"{name}()" for name in names))
 
 
 def line_text(lines: Lines, row: LineRow | LineShare, what: str) -> str:

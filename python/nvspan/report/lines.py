@@ -106,7 +106,7 @@ def _cells(lines: Lines, rows: list[LineRow]) -> tuple[list[str], list[list[str]
         if is_function:
             cells.append([*cell, function_name(row), place(row, short)])
         else:
-            cells.append([*cell, place(row, short), lines.text(row)])
+            cells.append([*cell, place(row, short), lines.text_and_call(row)])
     names = ["function", "line"] if is_function else ["line", "text"]
     return ["self", "share", "on core", "waiting", "total", "samples", *names], cells
 

@@ -163,6 +163,7 @@ const char* nvspan_layout_of_python(nvspan_layout* layout) {
   set_frames(layout);
   set_code(layout);
   set_objects(layout);
+  layout->calls = nvspan_calls_of_python();
   layout->version = PY_VERSION_HEX;
   return is_as_compiled(layout) ? NULL : "its objects differ from those of its headers";
 }

@@ -11,6 +11,8 @@ extern "C" {
 
 // Null, or why this interpreter cannot be read.
 const char* nvspan_layout_of_python(nvspan_layout* layout);
+// Null where calls cannot be told. The caller holds the GIL.
+const nvspan_calls* nvspan_calls_of_python(void);
 
 #ifdef __cplusplus
 }

@@ -406,6 +406,7 @@ class LinesObject {
     const auto part = static_cast<double>(row.self.all());
     entry["share"] = all.all() == 0 ? 0.0 : part / static_cast<double>(all.all());
     entry["margin"] = row.margin;
+    entry["c_function"] = text(row.c_function);
     return entry.done();
   }
 

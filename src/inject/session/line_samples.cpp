@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace nvspan::inject {
@@ -56,7 +57,9 @@ bool RecordingSink::define(record::SampleLane& lane, const lines::NewNames& name
                                             static_cast<std::uint32_t>(code.first_line)};
     all = all && lane.define(definition, code.file, code.function);
   }
-  for (const auto& frame : names.frames) all = all && lane.define(frame);
+  for (const auto& frame : names.frames) {
+    all = all && lane.define(frame.definition, frame.c_function);
+  }
   for (const auto& stack : names.stacks) all = all && lane.define(stack);
   for (const auto& thread : threads) all = all && lane.define(thread);
   return all;
@@ -127,7 +130,9 @@ const char* check_sampler(const lines::Interpreter& interpreter, FrameTaker take
   if (sampler == nullptr) return problem;
   try {
     std::vector<lines::SeenFrame> frames;
-    if (!sampler->look_at_own(own_ident(), frames)) return "its stack cannot be read";
+    std::string c_function;
+    if (!sampler->look_at_own(own_ident(), frames, c_function)) return "its stack cannot be read";
+    if (!frames.empty()) frames.front().c_function = c_function.c_str();
     for (const lines::SeenFrame& frame : frames) take(context, &frame);
   } catch (...) {
     return "no memory";

@@ -18,7 +18,7 @@ using FrameTaker = void (*)(void* context, const lines::SeenFrame* frame);
 // that knows the interpreter calls these, one thread at a time, which holds the GIL.
 
 // Null, or why it cannot sample here. The caller's stack is given to `take`, as the sampler sees
-// it, to be compared with what Python says.
+// it, to be compared with what Python says; the innermost frame with the C function that it called.
 const char* check_sampler(const lines::Interpreter& interpreter, FrameTaker take, void* context);
 // `period` in ns; 0: by what it costs; -1: it waits until another process asks for samples. Null,
 // or why it cannot.

@@ -138,7 +138,9 @@ struct Recording::Definition {
     if (is_sampled(read.id)) place(samples().codes, read.id, ReadCode()) = code;
   }
   void operator()(const record::FrameDefinition& read, std::string_view) const {
-    const ReadFrame frame{read.code, read.line, read.end_line, read.column, read.end_column};
+    const std::int32_t called = read.c_function == 0 ? -1 : loading.text(read.c_function - 1);
+    const ReadFrame frame{read.code,   read.line,       read.end_line,
+                          read.column, read.end_column, called};
     if (is_sampled(read.id)) place(samples().frames, read.id, ReadFrame()) = frame;
   }
   void operator()(const record::StackDefinition& read, std::string_view) const {

@@ -25,6 +25,7 @@ struct ReadFrame {
   std::uint32_t end_line = 0;
   std::uint16_t column = record::no_column;
   std::uint16_t end_column = record::no_column;
+  std::int32_t c_function = -1;  // that it is in, of Recording::strings(); -1: none, or not known
 };
 
 struct ReadStack {

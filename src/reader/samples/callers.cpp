@@ -6,13 +6,16 @@
 #include "reader/samples/chosen_slots.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 
 namespace nvspan::reader {
 namespace {
 
 constexpr std::uint32_t nobody = 0xFFFFFFFF;
+constexpr std::size_t most_callers = 2;  // of a function
 
 // The frame of a stack that called the function of its innermost frame.
 std::uint32_t caller_in(const SampleTables& tables, const ShownStacks& shown, std::uint32_t stack) {
@@ -57,11 +60,14 @@ std::vector<FunctionCaller> function_callers(const Recording& recording, const S
   for (const auto& [function, of_calls] : times) {
     double all = 0;
     for (const auto& [call, time] : of_calls) all += time;
-    const auto most =
-        std::max_element(of_calls.begin(), of_calls.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    const LinePlace caller = most->first == nobody ? LinePlace() : calls[most->first];
-    found.push_back({functions[function], caller, most->second / all});
+    std::vector<std::pair<std::uint32_t, double>> callers(of_calls.begin(), of_calls.end());
+    std::stable_sort(callers.begin(), callers.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    callers.resize(std::min(callers.size(), most_callers));
+    for (const auto& [call, time] : callers) {
+      const LinePlace caller = call == nobody ? LinePlace() : calls[call];
+      found.push_back({functions[function], caller, time / all});
+    }
   }
   return found;
 }

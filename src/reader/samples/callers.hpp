@@ -18,8 +18,8 @@ struct FunctionCaller {
   double share = 0;  // of the function's self time, below this line
 };
 
-// Of each function with self time the caller that has the most of it; a function that calls itself
-// is called once. By LineKey::function.
+// Of each function with self time the two callers that have the most of it, the first one first; a
+// function that calls itself is called once. By LineKey::function.
 std::vector<FunctionCaller> function_callers(const Recording& recording, const SampleSums& sums,
                                              const LineOptions& options);
 

@@ -4,6 +4,7 @@
 #include "reader/samples/line_sums.hpp"
 
 #include "core/key_order.hpp"
+#include "core/memory/path_table.hpp"
 #include "reader/samples/chosen_slots.hpp"
 #include "reader/samples/share_blocks.hpp"
 
@@ -61,6 +62,35 @@ void add_totals(const SampleTables& tables, const ShownStacks& shown,
   }
 }
 
+// The time of rows in each C function.
+class CFunctionSums {
+ public:
+  void add(std::uint32_t row, std::int32_t c_function, std::uint64_t ns) {
+    if (c_function == no_name) return;
+    std::uint64_t& number = numbers_[{row, static_cast<std::uint32_t>(c_function)}];
+    if (number == core::PathTable::none) {
+      number = sums_.size();
+      sums_.push_back({row, c_function, 0});
+    }
+    sums_[number].ns += ns;
+  }
+  void give(std::vector<LineRow>& rows) const {
+    for (const Sum& sum : sums_) {
+      LineRow& row = rows[sum.row];
+      if (2 * sum.ns > row.self.all()) row.c_function = sum.c_function;
+    }
+  }
+
+ private:
+  struct Sum {
+    std::uint32_t row;
+    std::int32_t c_function;
+    std::uint64_t ns;
+  };
+  core::PathTable numbers_;
+  std::vector<Sum> sums_;
+};
+
 }  // namespace
 
 LineSums line_sums(const Recording& recording, const SampleSums& sums, const LineOptions& options) {
@@ -72,6 +102,7 @@ LineSums line_sums(const Recording& recording, const SampleSums& sums, const Lin
   found.idle = chosen.idle();
   ShareBlocks shares;
   const std::uint32_t whole = shares.add_whole();
+  CFunctionSums c_functions;
   for (std::size_t process = 0; process < recording.processes().size(); ++process) {
     const SampleTables& tables = recording.processes()[process].samples;
     if (tables.chunks.empty()) continue;
@@ -89,6 +120,7 @@ LineSums line_sums(const Recording& recording, const SampleSums& sums, const Lin
         const std::uint32_t stack = sums.slots()[cell.slot].stack;
         const std::uint32_t row = shown.self[stack];
         found.rows[row].self += cell.time;
+        c_functions.add(row, tables.frames[tables.stacks[stack].frame].c_function, cell.time.all());
         found.all += cell.time;
         of_stack[stack] += cell.time;
         const auto ns = static_cast<double>(cell.time.all());
@@ -100,6 +132,7 @@ LineSums line_sums(const Recording& recording, const SampleSums& sums, const Lin
     found.rows[shown.place[0]].total += of_stack[0];
     add_totals(tables, shown, of_stack, found.rows);
   }
+  c_functions.give(found.rows);
   for (std::uint32_t i = 0; i < found.rows.size(); ++i) {
     found.rows[i].place = all_places[i];
     found.rows[i].margin = shares.margin(i, found.all.samples);

@@ -16,8 +16,10 @@ namespace nvspan::reader {
 
 struct LineRow {
   LinePlace place;
-  SampleTime self;    // as the innermost frame that is shown
-  SampleTime total;   // anywhere in the stack
+  SampleTime self;   // as the innermost frame that is shown
+  SampleTime total;  // anywhere in the stack
+  // The C function in which most of `self` is; no_name: none, or not known.
+  std::int32_t c_function = no_name;
   double margin = 0;  // of the share of `self` in all time: the half of its 95 % interval
 };
 

@@ -29,7 +29,11 @@ bool SampleLane::define(CodeDefinition code, std::string_view file, std::string_
          definitions_.chunk.add(DefinitionType::code, code);
 }
 
-bool SampleLane::define(const FrameDefinition& frame) {
+bool SampleLane::define(FrameDefinition frame, std::string_view c_function) {
+  if (!c_function.empty()) {
+    const std::uint32_t id = definitions_.names.string(c_function).id;
+    if (id != no_string) frame.c_function = id + 1;
+  }
   return definitions_.chunk.add(DefinitionType::frame, frame);
 }
 

@@ -24,7 +24,7 @@ class SampleLane {
 
   // False: there is no space for it.
   bool define(CodeDefinition code, std::string_view file, std::string_view function);
-  bool define(const FrameDefinition& frame);
+  bool define(FrameDefinition frame, std::string_view c_function = {});
   bool define(const StackDefinition& stack);
   bool define(const SampledThreadDefinition& thread);
 

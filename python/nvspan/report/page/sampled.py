@@ -10,7 +10,7 @@ from typing import Any
 
 from nvspan.recording import Recording
 from nvspan.recording.clock import zero
-from nvspan.recording.lines import Lines
+from nvspan.recording.lines import Lines, with_c_function
 from nvspan.recording.source import short_names
 from nvspan.recording.time_text import duration
 from nvspan.report.hottest import MIN_SAMPLES
@@ -47,12 +47,13 @@ def sampled(
         place = (0, root) if parent < 0 else (number - parent,)
         flat.add(*place, shown.setdefault((is_range, name), len(shown)))
         flat.add(*total, *own, folded)
+    called = {(row.file, row.line): row.c_function for row in lines.by_group("line").rows}
     texts: dict[str, int] = {}
     of_lines = Numbers()
     before = 0
     for node, line, total, own, margin in found.lines:
         file = found.functions[found.nodes[node][3]][1]
-        text = short_name(lines.source(file, line))
+        text = short_name(with_c_function(lines.source(file, line), called.get((file, line))))
         of_lines.add(node - before, line, *total, *own, texts.setdefault(text, len(texts)))
         of_lines.add(_hundredths(margin))
         before = node

@@ -38,6 +38,9 @@ class Frames {
       fields["column"] = frame.column;
       fields["end_column"] = frame.end_column;
     }
+    if (frame.c_function != 0) {
+      fields["c_function"] = texts_.of(names_.text(frame.c_function - 1));
+    }
     return known_.emplace(frame.id, fields.done()).first->second;
   }
 
