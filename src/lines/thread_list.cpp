@@ -40,7 +40,6 @@ bool PythonThreads::can_tell_threads(std::uint64_t ident) {
 // One copy has all that was there at the last look.
 void PythonThreads::copy_known() {
   ranges_.clear();
-  offsets_.clear();
   ranges_.push_back(range_of(layout_.first_interpreter, pointer));
   std::size_t bytes = pointer;
   for (const Address interpreter : interpreters_) {
@@ -48,20 +47,34 @@ void PythonThreads::copy_known() {
     ranges_.push_back(range_of(moved(interpreter, layout_.interpreter_threads), pointer));
     bytes += 2 * pointer;
   }
-  for (const auto& known : threads_) {
+  listed_offset_ = bytes;
+  next_listed_ = 0;
+  for (const Listed& listed : listed_) {
     if (bytes + state_bytes_ > MemoryCopier::most_bytes) break;
-    ranges_.push_back(range_of(known.first, state_bytes_));
-    offsets_[known.first] = bytes;
+    ranges_.push_back(range_of(listed.state, state_bytes_));
     bytes += state_bytes_;
   }
   const std::size_t got = copier_.copy(ranges_.data(), ranges_.size());
   copy_.assign(copier_.bytes(), copier_.bytes() + got);
 }
 
-const char* PythonThreads::state_at(Address address) {
-  const auto found = offsets_.find(address);
-  if (found != offsets_.end() && found->second + state_bytes_ <= copy_.size()) {
-    return copy_.data() + found->second;
+// Null: it is new, or many before it have ended.
+const PythonThreads::Listed* PythonThreads::find_listed(Address state) {
+  constexpr std::size_t farthest = 16;
+  const std::size_t end = std::min(listed_.size(), next_listed_ + farthest);
+  for (std::size_t i = next_listed_; i < end; ++i) {
+    if (listed_[i].state != state) continue;
+    next_listed_ = i + 1;
+    return &listed_[i];
+  }
+  return nullptr;
+}
+
+const char* PythonThreads::state_at(Address address, const Listed* listed) {
+  if (listed != nullptr) {
+    const auto place = static_cast<std::size_t>(listed - listed_.data());
+    const std::size_t offset = listed_offset_ + place * state_bytes_;
+    if (offset + state_bytes_ <= copy_.size()) return copy_.data() + offset;
   }
   one_.resize(state_bytes_);
   return copier_.read(address, one_.data(), one_.size()) ? one_.data() : nullptr;
@@ -87,25 +100,29 @@ bool PythonThreads::read(std::vector<PythonThread*>& found) {
   if (copy_.size() < pointer) return false;
   auto interpreter = value_at<Address>(copy_.data(), 0);
   std::vector<Address> interpreters;
+  std::vector<Listed> listed;
+  listed.reserve(listed_.size());
   bool whole = true;
   while (is_plausible(interpreter) && interpreters.size() < most_interpreters) {
     Address next = 0;
     Address first = 0;
     if (!next_interpreter(interpreters.size(), interpreter, next, first)) return false;
     interpreters.push_back(interpreter);
-    whole = read_threads(interpreter, first, found) && whole;
+    whole = read_threads(interpreter, first, found, listed) && whole;
     interpreter = next;
   }
   interpreters_.swap(interpreters);
+  listed_.swap(listed);
   return whole;
 }
 
 bool PythonThreads::read_threads(Address interpreter, Address first,
-                                 std::vector<PythonThread*>& found) {
+                                 std::vector<PythonThread*>& found, std::vector<Listed>& listed) {
   Address before = 0;
   int count = 0;
   for (Address at = first; at != 0 && count < most_threads; ++count) {
-    const char* const state = is_plausible(at) ? state_at(at) : nullptr;
+    const Listed* const known = find_listed(at);
+    const char* const state = is_plausible(at) ? state_at(at, known) : nullptr;
     if (state == nullptr || value_at<Address>(state, layout_.thread_interpreter) != interpreter ||
         value_at<Address>(state, layout_.thread_prev) != before) {
       return false;
@@ -113,7 +130,8 @@ bool PythonThreads::read_threads(Address interpreter, Address first,
     const auto id = value_at<std::uint64_t>(state, layout_.thread_id);
     const auto ident = value_at<std::uint64_t>(state, layout_.thread_ident);
     const auto next = value_at<Address>(state, layout_.thread_next);
-    PythonThread& thread = threads_[at];
+    PythonThread& thread = known != nullptr ? *known->thread : threads_[at];
+    listed.push_back({at, &thread});
     if (thread.id != id || thread.ident != ident) adopt(thread, at, id, ident, state);
     if (thread.tid > 0) {
       thread.seen = look_;
@@ -145,6 +163,7 @@ void PythonThreads::end_all(std::vector<std::uint32_t>& numbers) {
     if (thread.number != 0) numbers.push_back(thread.number);
   }
   threads_.clear();
+  listed_.clear();
 }
 
 // Not bound to its thread of the operating system yet: it is looked at again.

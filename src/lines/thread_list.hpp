@@ -29,10 +29,18 @@ class PythonThreads {
   void end_all(std::vector<std::uint32_t>& numbers);
 
  private:
+  // A thread's state in the order of the lists at the last look, which hardly changes.
+  struct Listed {
+    Address state;
+    PythonThread* thread;
+  };
+
   void copy_known();
-  const char* state_at(Address address);
+  const Listed* find_listed(Address state);
+  const char* state_at(Address address, const Listed* listed);
   bool next_interpreter(std::size_t number, Address interpreter, Address& next, Address& first);
-  bool read_threads(Address interpreter, Address first, std::vector<PythonThread*>& found);
+  bool read_threads(Address interpreter, Address first, std::vector<PythonThread*>& found,
+                    std::vector<Listed>& listed);
   void adopt(PythonThread& thread, Address address, std::uint64_t id, std::uint64_t ident,
              const char* state);
 
@@ -47,7 +55,9 @@ class PythonThreads {
   std::vector<Address> interpreters_;
   std::vector<iovec> ranges_;
   std::vector<char> copy_;
-  std::unordered_map<Address, std::size_t> offsets_;  // in the copy
+  std::vector<Listed> listed_;
+  std::size_t next_listed_ = 0;    // that the lists have not come to
+  std::size_t listed_offset_ = 0;  // of the first one in the copy
   std::vector<char> one_;
 };
 
