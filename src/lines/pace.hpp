@@ -19,7 +19,7 @@ class Pace {
   static constexpr std::int64_t share = 200;          // of the time, one part
   static constexpr std::uint64_t first_looks = 2000;  // which keep to another one
   static constexpr std::int64_t first_share = 20;
-  static constexpr std::uint32_t most_turns = 4;  // a thread is looked at five times a second
+  static constexpr std::uint32_t most_turns = 6;  // a thread is looked at three times a second
 
   // `fixed`: 0, or the period that the user chose, which is kept.
   explicit Pace(std::int64_t fixed) : fixed_(fixed), period_(fixed != 0 ? fixed : shortest) {}
