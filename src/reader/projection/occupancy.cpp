@@ -56,10 +56,9 @@ std::optional<Occupancy> find_occupancy(const record::GpuLimitsDefinition& gpu,
       {"shared memory", shared == 0 ? gpu.blocks : gpu.shared_bytes / shared},
   }};
   Occupancy found;
-  found.blocks =
-      std::min_element(limits.begin(), limits.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; })
-          ->second;
+  found.blocks = std::min_element(limits.begin(), limits.end(), [](const auto& a, const auto& b) {
+                   return a.second < b.second;
+                 })->second;
   if (found.blocks == 0) return std::nullopt;
   found.share = static_cast<double>(found.blocks * warps) / gpu.warps;
   for (const auto& [name, blocks] : limits) {

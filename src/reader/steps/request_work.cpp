@@ -23,7 +23,8 @@ class WorkScan : public RangeScan<WorkScan> {
         ops(recording.processes().size()) {}
 
   std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload& payload) {
-    if (launches_.is_call(range.site, *process_)) launches_.add_call(time(range.start), thread_, payload);
+    if (launches_.is_call(range.site, *process_))
+      launches_.add_call(time(range.start), thread_, payload);
     return no_row;
   }
   std::uint64_t opened(const ScannedRange& range, std::uint64_t, std::uint64_t ticks,

@@ -52,9 +52,9 @@ class StepLaunches {
   void reserve(std::uint32_t thread);
 
   const Recording& recording_;
-  std::uint32_t reserved_ = 0xFFFFFFFF;  // the thread for whose work there is room
+  std::uint32_t reserved_ = 0xFFFFFFFF;                   // the thread for whose work there is room
   std::vector<std::uint8_t> is_call_, is_work_, is_own_;  // of each site; a kernel of nvspan's
-  std::vector<StepOp::Kind> kinds_;              // likewise
+  std::vector<StepOp::Kind> kinds_;                       // likewise
   bool has_seen_ = false;
   NumberedCalls<Call> calls_;
   core::LargeVector<Begun> begun_;

@@ -48,10 +48,9 @@ void sort_by_start(core::LargeVector<StepOp>& ops) {
 std::int16_t busiest_device(Steps& steps, const core::LargeVector<StepOp>& ops) {
   std::map<std::int16_t, CoveredTime> devices;
   for (const StepOp& op : ops) devices[op.device].add(op.start, op.end);
-  const auto busiest =
-      std::max_element(devices.begin(), devices.end(), [](const auto& a, const auto& b) {
-        return a.second.total < b.second.total;
-      });
+  const auto busiest = std::max_element(
+      devices.begin(), devices.end(),
+      [](const auto& a, const auto& b) { return a.second.total < b.second.total; });
   if (busiest == devices.end()) return -1;
   steps.devices_left = std::max<std::uint64_t>(steps.devices_left, devices.size() - 1);
   return busiest->first;

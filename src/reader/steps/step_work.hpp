@@ -67,8 +67,7 @@ struct StepOp {
   bool is_of_replay : 1;   // its launch is that of the range around it
   bool is_waited_for : 1;  // by its thread, which launched nothing else until its end
 
-  StepOp()
-      : kind(Kind::other), is_launch_known(false), is_of_replay(false), is_waited_for(false) {}
+  StepOp() : kind(Kind::other), is_launch_known(false), is_of_replay(false), is_waited_for(false) {}
 };
 static_assert(sizeof(StepOp) == 32);
 

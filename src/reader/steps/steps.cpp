@@ -68,7 +68,8 @@ class StepScan : public RangeScan<StepScan> {
 
   // The row of a range is what was entered, 0 for most.
   std::uint64_t open(const PushRange& range, std::uint64_t parent, const EntryPayload& payload) {
-    if (launches_.is_call(range.site, *process_)) launches_.add_call(time(range.start), thread_, payload);
+    if (launches_.is_call(range.site, *process_))
+      launches_.add_call(time(range.start), thread_, payload);
     const std::uint8_t role = roles_[range.site];
     if (role == 0) return 0;
     if (role >= first_phase && options_.direct && !is_step(parent)) return 0;
