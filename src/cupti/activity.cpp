@@ -320,7 +320,10 @@ const char* begin_activity(const ActivityTaker& taker, const ActivityChoice& cho
   }
   ++self.begun;
   self.all_calls = choice.all_calls;
-  self.graphs_whole = !choice.graph_nodes;
+  {
+    const std::lock_guard<std::mutex> lock(self.asking);  // a sample of the taking before may end
+    self.graphs_whole = !choice.graph_nodes;
+  }
   self.delivered.store(taker.clock());
   enable_calls(self);
   self.takes.store(true, std::memory_order_release);

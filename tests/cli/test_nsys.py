@@ -136,7 +136,7 @@ def test_no_report_is_explained(folder):
     done = run(folder, "-o", "a", "--steps", "100:103", "--nsys", nsys, "train.py")
     assert "nvspan nsys: no report: the program made no step of 100:103" in done.stderr
     done = run(folder, "-o", "b", "--capture", "absent", "--nsys", nsys, "train.py")
-    assert "no report: no range 'absent' began: 'nvspan trace' shows" in done.stderr
+    assert "no report: no range 'absent' started: 'nvspan trace' shows" in done.stderr
     assert list(folder.glob("*.nsys-rep")) == []
 
 

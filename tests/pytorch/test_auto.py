@@ -124,7 +124,7 @@ def test_every_loop():
     assert plain.stderr == ""
     # Of the case that compiles the annotated model with fullgraph=True.
     (told,) = [line for line in traced.stderr.splitlines() if "NvspanWarning" in line]
-    assert "there is no range 'forward'. Compile first" in told
+    assert "compile first, and give auto the result of torch.compile()" in told
 
 
 # ---- the objects --------------------------------------------------------------------------------

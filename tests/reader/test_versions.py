@@ -27,6 +27,7 @@ WRITTEN = {
     "kernels-all": (2, 48, 12, 0, 48),
     "lines": (2, 302, 0, 0, 301),
     "live-lines": (2, 3, 0, 0, 2),
+    "packed-lines": (2, 1, 0, 0, 1),
     "sealed-full": (2, 241, 2, 80, 241),
     "sealed-ring": (2, 241, 2, 80, 241),
     "sealed-stats": (2, 0, 0, 0, 241),
