@@ -139,7 +139,8 @@ void on_resource(TakenActivity& self, std::uint32_t id, const CuptiResource& res
   if (resource.descriptor == nullptr || self.functions->graph_node == nullptr) return;
   try {
     see_node(self, id, *static_cast<const CuptiGraph*>(resource.descriptor));
-  } catch (...) {  // no memory: the node is not known
+  } catch (...) {
+    return;  // no memory: as a node that was captured before the recording
   }
 }
 

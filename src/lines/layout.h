@@ -18,7 +18,7 @@ typedef struct {
   // By opcode as it is in memory: the one that it stands for, or `nvspan_no_opcode`.
   uint8_t base[256];
   uint8_t caches[256];  // units after the instruction
-  uint8_t jumps[256];   // nvspan_jumps
+  uint8_t jumps[256];
   // Of a call: how far below the top the callable is, less the number of arguments where the stack
   // has these. 0: no call.
   uint8_t callable[256];
@@ -37,7 +37,7 @@ typedef struct {
   uintptr_t call_of_python;  // tp_call of a class that has __call__ in Python
 } nvspan_calls;
 
-enum nvspan_jumps {
+enum {  // values of jumps
   nvspan_jumps_not,
   nvspan_jumps_forward,
   nvspan_jumps_backward,
